@@ -457,6 +457,8 @@ d = { 'settings': {'branch': 'main', 'doc_baseurl': '', 'doc_host': '', 'git_url
                                                                                 'fsel_book/certificates.py'),
                                         'fsel_book.certificates.Certificate.__str__': ( 'certificates.html#certificate.__str__',
                                                                                         'fsel_book/certificates.py'),
+                                        'fsel_book.certificates.Certificate._is_rough': ( 'certificates.html#certificate._is_rough',
+                                                                                          'fsel_book/certificates.py'),
                                         'fsel_book.certificates.Certificate._part_in_words': ( 'certificates.html#certificate._part_in_words',
                                                                                                'fsel_book/certificates.py'),
                                         'fsel_book.certificates.Certificate._repr_html_': ( 'certificates.html#certificate._repr_html_',

@@ -520,24 +520,29 @@ class PlainColumns:
             found.append(_pairs_in_words(self.pairs))
         return found
 
-    def guarantee(self) -> str:
+    def guarantee(self, of_what: str = "every squared length") -> str:
         """What they keep of every direction that is certified, in words."""
-        columns = counted(self.n_selected, "column")
+        columns, they_keep = f"{self.n_selected:,} columns keep", "they keep"
+        if self.n_selected == 1:
+            columns, they_keep = "column keeps", "it keeps"
         keep = (
-            f"without weights they keep at least {rounded_down(100 * self.smallest)}% of every "
-            f"squared length"
+            f"without weights {they_keep} at least {rounded_down(100 * self.smallest)}% "
+            f"of {of_what}"
         )
         if self.ceiling == 0:
-            return f"without weights a direction is lost, as by any {columns}."
+            return (
+                "without weights a direction is lost, as by any "
+                f"{counted(self.n_selected, 'column')}."
+            )
         if self.ceiling is None:
             return f"{keep}."
         most = rounded_up(100 * self.ceiling)
         if self.smallest == 0:
             return (
-                f"without weights a direction is lost, of which the best {columns} keep "
+                f"without weights a direction is lost, of which the best {columns} "
                 f"{most}% at most."
             )
-        return f"{keep}; no {columns} keep more than {most}%."
+        return f"{keep}; no {columns} more than {most}%."
 
     def __str__(self) -> str:
         words = self.guarantee()
@@ -548,15 +553,13 @@ class PlainColumns:
 
 def _explained_in_words(e: Explained, r: int) -> Iterator[str]:
     """Two sentences: of the rows that were given, and of rows to come."""
-    columns = counted(r, "column")
-    what = f"They explain {e.share:.1%} of the {e.of} of all columns"
+    they, no = "They explain", f"no {r:,} columns, nor mixtures of columns, explain"
     if r == 1:
-        what = what.replace("They explain", "It explains")
+        they, no = "It explains", "no column, nor a mixture of columns, explains"
+    what = f"{they} {e.share:.1%} of the {e.of} of all columns"
     if e.ceiling is not None:
         most = min(np.ceil(1000 * e.ceiling - 1e-6) / 10, 100.0)
-        what += (
-            f"; no {columns}, nor mixtures of columns, explain more than {most:.1f}%"
-        )
+        what += f"; {no} more than {most:.1f}%"
     if e.random_range is not None:
         low, high = e.random_range
         what += (
@@ -583,6 +586,8 @@ def _explained_in_words(e: Explained, r: int) -> Iterator[str]:
 def _pairs_in_words(p: PairsKept) -> str:
     """One sentence about distances."""
     _, low, lower, _, upper, high, _ = (f"{100 * x:.0f}" for x in p.quantiles)
+    if high == "0":
+        return "Between two rows less than 1% of the squared distance is kept, in 95% of the pairs."
     return (
         f"Between two rows they keep {lower} to {upper}% of the squared distance for half "
         f"of the pairs, and {low} to {high}% for nine in ten."
@@ -722,7 +727,8 @@ class Certificate:
     @property
     def holds(self) -> bool | None:
         """Whether the measured interval lies in the promised one, up to rounding; None
-        without a promise.
+        without a promise. Where `accuracy` says that rounding may have changed the
+        figures, True means that nothing but rounding speaks against it.
         """
         if self.promise is None:
             return None
@@ -818,7 +824,7 @@ class Certificate:
         if self.promise is not None:
             risk = 1 - self.promise.confidence
             holds = "holds" if self.holds else "DOES NOT HOLD"
-            if self.accuracy > 0.1:
+            if self._is_rough():
                 holds = "cannot be checked"
             meaning += f" The promise {holds}"
             meaning += ", and says nothing" * self.promise.vacuous
@@ -935,15 +941,20 @@ class Certificate:
 
     def guarantee(self) -> str:
         """What the columns keep of every direction that is certified, in words."""
+        of_what = "every squared length"
         if self.ridge is not None:
             counts = f"{self.effective_dimension:.1f} dimensions count"
-            lead = f"For a learner with a ridge of {self.ridge:.3g} or more ({counts})"
+            lead = (
+                f"For a learner that adds a ridge of {self.ridge:.3g} or more to every "
+                f"squared length ({counts})"
+            )
+            of_what = "every such sum"
             if self.rank != self.numerical_rank:
                 lead += f", along the {counted(self.rank, 'strongest direction')}"
                 lead += f" ({self._part_in_words()})"
         elif self.rank == self.numerical_rank:
             lead = "For every direction of the data"
-            if self.accuracy > 0.1:
+            if self._is_rough():
                 lead += " that is more than rounding"
         else:
             lead = f"For the {counted(self.rank, 'strongest direction')}"
@@ -952,7 +963,11 @@ class Certificate:
             lead += f" ({self._part_in_words()})"
         if self.plain is None:
             return ""
-        return f"{lead}: {self.plain.guarantee()}"
+        return f"{lead}: {self.plain.guarantee(of_what)}"
+
+    def _is_rough(self) -> bool:
+        """Whether rounding may have changed the figures by a tenth and more."""
+        return self.accuracy > 0.1
 
     def _part_in_words(self) -> str:
         """How much of the data is certified."""

@@ -989,7 +989,7 @@ def _code(
         ]
     lines += [
         "model.fit(table.X, table.y)" if all_rows else "model.fit(X, y)",
-        "# rows to come, in a frame with the columns of the table:",
+        "# rows to come, in a frame `new` with the columns of the table:",
         "# model.predict(new[table.X.columns])",
         "model[0].get_feature_names_out()",
     ]

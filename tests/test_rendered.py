@@ -310,6 +310,62 @@ def test_the_book_as_one_pdf(tmp_path):
         assert target == book_read.pages[2].get_object()
 
 
+# ---------------------------------------------------------------- the search
+
+ENTRIES = [  # as the index has them: the page, its section, and what stands there
+    ("reference/selectors.html#RFE", "RFE, in the reference: Selectors", "RFE"),
+    ("F_fast.html", "", "Barriers, fast, and their cost in memory"),
+    ("05_t-details.html#proof", "5.1 The proof", "barriers that move"),
+    ("05_t.html", "", "two barriers rise"),
+    ("31_big.html", "", "memory that it takes, and its cost: time, and memory again"),
+    ("20_rfe.html", "", "what RFE does"),
+]
+
+
+@needs_chromium
+@pytest.mark.parametrize(
+    "words, first",
+    [
+        ("barriers", ["05_t.html", "05_t-details.html#proof", "F_fast.html"]),
+        ("cost memory", ["31_big.html", "F_fast.html"]),
+        ("how is the cost of memory", ["31_big.html", "F_fast.html"]),
+        ("RFE", ["reference/selectors.html#RFE", "20_rfe.html"]),
+        ("what RFE does", ["20_rfe.html"]),
+        ("nothing of it", []),
+    ],
+)
+def test_search_finds_several_words_and_chapters_first(tmp_path, words, first):
+    """Upon a search that finds phrases alone, in the order of the index."""
+    items = [
+        {"href": href, "section": section, "text": text}
+        for href, section, text in ENTRIES
+    ]
+    search = """class {
+      search(query) {
+        const phrase = query.toLowerCase();
+        return items.flatMap((item, refIndex) =>
+          (item.section + item.text).toLowerCase().includes(phrase) ? [{item, refIndex}] : []);
+      }
+    }"""
+    after = (root / "nbs/after.html").read_text(encoding="utf-8")
+    page = tmp_path / "page.html"
+    page.write_text(
+        f'<meta charset="utf-8"><body><main></main><script>'
+        f"const items = {json.dumps(items)}; window.Fuse = {search};</script>{after}"
+        f"<script>addEventListener('load', () => {{ document.body.textContent = "
+        f"JSON.stringify(new Fuse().search({json.dumps(words)}, {{limit: 20}})"
+        f".map((hit) => hit.item.href)); }});</script></body>",
+        encoding="utf-8",
+    )
+    dumped = run(
+        *(chromium, "--headless", "--no-sandbox", "--disable-gpu", "--dump-dom"),
+        page.as_uri(),
+        cwd=tmp_path,
+    )
+    (body,) = re.findall(r"<body>(.*?)</body>", dumped, flags=re.DOTALL)
+    assert json.loads(html.unescape(body)) == first
+
+
 # ---------------------------------------------------------------- pictures that move
 
 SET = """

@@ -812,6 +812,32 @@ def test_search_finds_ideas_and_not_code(tmp_path):
     assert made[-1]["text"] == "Does it"
 
 
+def test_search_knows_what_stands_on_second_pages(tmp_path):
+    page = """<html><body><main><section id="{0}"><h2>5.3 {0}</h2><p>{1}</p></section>
+</main></body></html>"""
+    for name, title, text in (
+        ("05_t.html", "Theorem", "Stated."),
+        ("05_t-details.html", "Theorem", "Proved by Sherman and Morrison."),
+    ):
+        (tmp_path / name).write_text(page.format(title, text), encoding="utf-8")
+    stored = [
+        {"href": "05_t.html", "title": "5 T", "section": "", "text": "", "crumbs": []},
+        {
+            "href": "05_t.html#Theorem",
+            "title": "5 T",
+            "section": "5.3 Theorem",
+            "text": "",
+            "crumbs": [],
+        },
+    ]
+    (tmp_path / "search.json").write_text(json.dumps(stored), encoding="utf-8")
+    run(sys.executable, root / "tools/search.py", tmp_path, cwd=root)
+    made = json.loads((tmp_path / "search.json").read_text(encoding="utf-8"))
+    (found,) = [entry for entry in made if "Sherman" in entry["text"]]
+    assert found["href"] == "05_t-details.html#Theorem"
+    assert (found["title"], found["section"]) == ("5 T", "5.3 Theorem")
+
+
 PAGE = """<html><head><title>5 Thing – Book</title></head><body>
 <nav id="TOC"><ul><li><a href="#problem">Problem</a></li>
 <li><a href="#theory">Theory</a><ul><li><a href="#proof">Proof</a></li></ul></li>
@@ -991,3 +1017,14 @@ def test_panels_stand_below_each_other_on_phones(tmp_path, panels, cut):
         assert place < start and end < place + float(width)
         place += float(width)
     assert made.count('alt="Two"') == (2 if cut else 1)
+
+
+def test_lists_in_docstrings_stay_lists():
+    description = importlib.import_module("reference").entries(
+        "rule : str\n    Which one is\n    taken.\n\n    - one:\n      the first;\n    - two."
+        "\n\n    More of it.\nnext : int"
+    )
+    assert description[0][2] == (
+        "Which one is taken.\n\n- one: the first;\n- two.\n\nMore of it."
+    )
+    assert description[1] == (["next"], "int", "")

@@ -2,11 +2,11 @@
 `python tools/finish.py _docs`, the last step of `make docs`.
 
 Nothing that a page shows at first waits for a script: scripts run when the page is there,
-and MathJax sets the formulas then. On phones the panels of a figure stand below each other. The style sheets keep the rules for what the pages
-have, a quarter of them. A page that is not there says so, and finds chapters by their
-names, whatever number they had. Where the site has a public address (`doc_host` and
-`doc_baseurl` in settings.ini) there is a list of all pages for search engines, and cards
-for links to it have whole addresses.
+and MathJax sets the formulas then. On phones the panels of a figure stand below each
+other. The style sheets keep the rules for what the pages have, a quarter of them. A page
+that is not there says so, and finds chapters by their names, whatever number they had.
+Where the site has a public address (`doc_host` and `doc_baseurl` in settings.ini) there
+is a list of all pages for search engines, and cards for links to it have whole addresses.
 """
 
 import html

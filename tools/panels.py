@@ -8,7 +8,6 @@ which each piece shows its part.
 
 import re
 from functools import cache
-from html import escape
 from itertools import combinations
 from pathlib import Path
 
@@ -17,9 +16,8 @@ from PIL import Image
 
 FITS = 480  # pixels of a page that a phone shows with words that can be read
 GAP = 5  # pixels of a page: what separates panels, and not letters
-LEAST = (
-    0.2  # of the width of the figure: a panel, not a colour bar or the names of rows
-)
+# Of the width of the figure: a panel, not a colour bar or the names of rows.
+LEAST = 0.2
 FIGURE = re.compile(r'<img\b[^>]*class="[^"]*\bfigure-img\b[^>]*>')
 
 
@@ -85,7 +83,7 @@ def below_each_other(tag: str, folder: Path) -> str:
         shown.append(
             f'<span style="max-width:{part * width:.0f}px;'
             f'aspect-ratio:{part * width:.0f}/{height:.0f}">'
-            f'<img alt="{alt}" loading="lazy" src="{escape(attribute(tag, "src"))}" '
+            f'<img alt="{alt}" loading="lazy" src="{attribute(tag, "src")}" '
             f'style="width:{100 / part:.2f}%;margin-left:{-100 * start / part:.2f}%"/>'
             "</span>"
         )

@@ -743,11 +743,13 @@ def test_chapters_offer_their_notebooks(tmp_path):
     (text,) = prepared(
         tmp_path, "05_x.ipynb", ["# Title {#sec-x}\n\nOpening."], ["markdown"]
     )
-    assert text.startswith("# Title {#sec-x}\n\n```{=html}\n") and text.endswith(
-        "\n```\n\nOpening."
-    )
+    assert re.match(r"# Title \{#sec-x\}\n\n```+\{=html\}\n", text)
+    assert re.search(r"\n```+\s+Opening\.$", text)
     # there is no address yet
     assert '<a href="notebooks/05_x.ipynb" download>' in text and "colab" not in text
+    assert (
+        'pip install "fsel_book[book] @ ' in text and "jupyter lab 05_x.ipynb" in text
+    )
 
 
 # ---------------------------------------------------------------- make docs

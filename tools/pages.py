@@ -4,14 +4,14 @@ tools/pages.py _proc`, for `make docs`.
 A page is read for its argument. A definition of more than 30 lines stands behind its
 name, one click away, and so does a helper that no reader calls. An algorithm as the
 theorem has it, in a function whose name ends in `_reference`, stays open up to 80 lines,
-and its docstring is cut to what it begins with. Each fold says what is behind it. Below its title each chapter offers its notebook, to download, and where
-the project has a public address (`git_url` in settings.ini) to open in Colab. The first
-page has the title of the book for its own, no second one, a line that installs the
-package from the site, and four doors. What is
-printed in columns is a table, a printed certificate stands in one frame, and nothing is
-loaded from other hosts for that. A method has a picture that moves. Figures tell the style sheet whether they are narrow
-or wide. No line begins with the
-comma behind a formula.
+and its docstring is cut to what it begins with. Each fold says what is behind it.
+Below its title each chapter offers its notebook, to download, with a fold that says how
+to run it, and where the project has a public address (`git_url` in settings.ini) to open
+in Colab. The first page has the title of the book for its own, no second one, a line
+that installs the package from the site, and four doors. What is printed in columns is a
+table, a printed certificate stands in one frame, and nothing is loaded from other hosts
+for that. A method has a picture that moves. Figures tell the style sheet whether they
+are narrow or wide. No line begins with the comma behind a formula.
 """
 
 import ast
@@ -170,17 +170,26 @@ def sized(source: str, outputs: list[dict]) -> str:
     return f"#| classes: {kind}\n{source}" if kind else source
 
 
-def links(name: str, address: str, branch: str) -> str:
-    """The line below the title of a chapter."""
+def links(name: str, address: str, branch: str, version: str) -> str:
+    """What stands below the title of a chapter: its notebook, and a fold that says how to
+    run that.
+    """
     offered = [f'<a href="notebooks/{name}" download>Download this notebook</a>']
     if address:
         project = address.removeprefix("https://github.com/").strip("/")
         offered.append(
             f'<a href="{COLAB}{project}/blob/{branch}/nbs/{name}">Open in Colab</a>'
         )
-    return (
-        f'\n\n```{{=html}}\n<p class="notebook-links">{" · ".join(offered)}</p>\n```\n'
+    start = (
+        f"<p>Then <code>jupyter lab {name}</code>, and Run All: it ends within two minutes "
+        f"and needs no network.</p>"
     )
+    page = (
+        f'<p class="notebook-links">{" · ".join(offered)}</p>\n'
+        f'<details class="run-it"><summary>How to run it</summary>'
+        f"{install_line('book', version)}{start}</details>"
+    )
+    return f"\n\n{raw(page)}"
 
 
 def doors() -> str:
@@ -203,15 +212,15 @@ def doors() -> str:
     return "\n\n::: {.doors}\n" + " ".join(buttons) + "\n:::\n"
 
 
-def install(version: str) -> str:
+def install_line(extra: str, version: str) -> str:
     """The line by which the package comes from the site itself, where `make docs` leaves
-    it, with what reads tables; a script puts the whole address on the clipboard.
+    it, with one of its extras; a script puts the whole address on the clipboard.
     """
     wheel = f"fsel_book-{version}-py3-none-any.whl"
     file = f'<a href="{wheel}" download>{wheel}</a>'
-    line = f'<code>pip install "fsel_book[report] @ {file}"</code>'
+    line = f'<code>pip install "fsel_book[{extra}] @ {file}"</code>'
     button = '<button type="button" class="btn btn-sm" hidden>Copy</button>'
-    return raw(f'<p class="install">{line} {button}</p>')
+    return f'<p class="install">{line} {button}</p>'
 
 
 def living(name: str, text: str) -> str:
@@ -331,18 +340,20 @@ def main(folder: Path) -> None:
     settings.read(ROOT / "settings.ini", encoding="utf-8")
     address = settings["DEFAULT"]["git_url"]
     branch = settings["DEFAULT"]["branch"]
+    version = settings["DEFAULT"]["version"]
     for path in sorted(folder.glob("*.ipynb")):
         book = json.loads(path.read_text(encoding="utf-8"))
         title = next(cell for cell in book["cells"] if cell["cell_type"] == "markdown")
         if re.match(r"(\d\d|[A-Z])_", path.name):
             heading, _, rest = "".join(title["source"]).partition("\n")
-            text = heading + links(path.name, address, branch) + rest
+            text = heading + links(path.name, address, branch, version) + rest
             title["source"] = text.splitlines(keepends=True)
         elif path.name == "index.ipynb":
             text = re.sub(
                 r"^# .*\n+", "", "".join(title["source"]), count=1, flags=re.MULTILINE
             )
-            text = text.rstrip("\n") + "\n\n" + install(settings["DEFAULT"]["version"])
+            # with what reads tables
+            text = f"{text.rstrip()}\n\n{raw(install_line('report', version))}"
             title["source"] = (text + doors()).splitlines(keepends=True)
         book["cells"] = [part for cell in book["cells"] for part in apart(cell)]
         solves = False

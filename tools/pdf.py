@@ -27,7 +27,7 @@ ROOT = Path(__file__).resolve().parent.parent
 MATHJAX = "https://cdn.jsdelivr.net/npm/mathjax@3/"
 STYLE = """
 #quarto-sidebar, #quarto-margin-sidebar, .page-navigation, .nav-footer, .second-page,
-.notebook-links, .quarto-secondary-nav, #quarto-header, .code-copy-button,
+.notebook-links, .run-it, .quarto-secondary-nav, #quarto-header, .code-copy-button,
 .quarto-title-breadcrumbs, .living, .doors, .install { display: none !important; }
 #quarto-content { display: block !important; padding: 0 !important; margin: 0 !important; }
 main.content { max-width: none !important; margin: 0 !important; }

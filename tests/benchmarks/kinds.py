@@ -181,12 +181,12 @@ def lines(data, n_splits):
         ]
 
 
-def write_record(name, doc, columns, lines, n_splits, sets=None):
+def write_record(name, doc, columns, lines, n_splits, sets=None, packages=()):
     """What a script does whose record has some lines for each set, by `lines(data,
     n_splits)`.
 
     With `--data` they are printed only, so that some of the sets do not take the place of
-    all in the record.
+    all in the record. The versions of `packages` are noted with the others.
     """
     parser = argparse.ArgumentParser(description=doc.splitlines()[0])
     parser.add_argument("--splits", type=int, default=n_splits)
@@ -198,7 +198,7 @@ def write_record(name, doc, columns, lines, n_splits, sets=None):
     )
     call = parser.parse_args()
     to = Path(call.to) if call.to else None if call.data else folder / f"{name}.csv"
-    facts = {"record": name, "splits": call.splits, **dict(conditions())}
+    facts = {"record": name, "splits": call.splits, **dict(conditions(packages))}
     with ExitStack() as stack:
         stack.enter_context(threadpool_limits(1))
         stack.enter_context(warnings.catch_warnings())

@@ -44,7 +44,8 @@ def blas():
 
 
 def is_installed(package):
-    return find_spec({"scikit-learn": "sklearn"}.get(package, package)) is not None
+    modules = {"apricot-select": "apricot", "scikit-learn": "sklearn"}
+    return find_spec(modules.get(package, package)) is not None
 
 
 def conditions(packages=()):

@@ -33,6 +33,7 @@ CHAPTERS = {
     "losses": ("16_losses", "Losses and their duals"),
     "out_of_core": ("31_out_of_core", "Data larger than memory"),
     "papers.experiments": ("D_experiments", "The machinery of experiments"),
+    "papers.landscape": ("99_landscape", "Where this stands"),
     "papers.ridge": ("26_ridge_paper", "Ridge regression, run again"),
     "papers.risk_rfe": ("29_risk_rfe_paper", "Elimination by the risk, run again"),
     "papers.selection_study": ("P_selection_study", "The selection study"),

@@ -8,7 +8,7 @@ and its docstring is cut to what it begins with. Each fold says what is behind i
 Below its title each chapter offers its notebook, to download, with a fold that says how
 to run it, and where the project has a public address (`git_url` in settings.ini) to open
 in Colab. The first page has the title of the book for its own, no second one, a line
-that installs the package from the site, and four doors. What is printed in columns is a
+that installs the package from the site, four doors, and pictures without their code. What is printed in columns is a
 table, a printed certificate stands in one frame, and nothing is loaded from other hosts
 for that. A method has a picture that moves. Figures tell the style sheet whether they
 are narrow or wide. No line begins with the comma behind a formula.
@@ -363,6 +363,8 @@ def main(folder: Path) -> None:
                 source = sized(
                     folded("".join(cell["source"]), outputs, solves), outputs
                 )
+                if path.name == "index.ipynb":  # a page to look at
+                    source = source.replace("#| code-fold: true", "#| echo: false")
                 cell["source"] = source.splitlines(keepends=True)
                 cell["outputs"] = [new for output in outputs for new in shown(output)]
             else:

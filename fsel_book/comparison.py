@@ -49,6 +49,7 @@ __all__ = [
     "ComparedMethods",
     "Question",
     "compare",
+    "folds_of",
     "p_value_of_relation",
     "question_of",
     "sizes_up_to",
@@ -503,7 +504,9 @@ def discriminants(A: np.ndarray, Y: np.ndarray, B: np.ndarray) -> np.ndarray:
     counts = Y.sum(axis=0)
     there = counts > 0
     means = (Y[:, there] / counts[there]).T @ A
-    inside = (A - Y[:, there] @ means) * np.sqrt(Y[:, there] @ (1 / counts[there]))[:, None]
+    inside = (A - Y[:, there] @ means) * np.sqrt(Y[:, there] @ (1 / counts[there]))[
+        :, None
+    ]
     covariance = inside.T @ inside / there.sum()
     p = len(covariance)
     target = np.trace(covariance) / p * np.eye(p)
@@ -617,9 +620,12 @@ class _Fold(NamedTuple):
     ----------
     scores : dict
         The score of each method with each number of columns.
+    chosen : dict of ndarray
+        The columns that this package chose, by their number.
     """
 
     scores: dict[tuple[str, int], float]
+    chosen: dict[int, np.ndarray]
 
 
 def _in_fold(*arguments: Any) -> _Fold:
@@ -650,7 +656,7 @@ def _judged(
     of_column = encoder.of_column
     Y = question.indicators()[train]
     Y = Y - Y.mean(axis=0)
-    found = _Fold({})
+    found = _Fold({}, {})
     seen: dict[bytes, float] = {}  # methods often choose the same columns
 
     def judge(method: str, r: int, columns: np.ndarray) -> None:
@@ -681,7 +687,8 @@ def _judged(
     plain = len(of_column) == n_columns
     space = row_space(Z) if plain else None
     for r in sizes:
-        judge(OURS, r, _columns_of_ours(Z, of_column, r, F, space))
+        found.chosen[r] = _columns_of_ours(Z, of_column, r, F, space)
+        judge(OURS, r, found.chosen[r])
         for method, order in orders.items():
             judge(method, r, order[:r])
         for _ in range(n_draws):
@@ -726,6 +733,12 @@ class ComparedMethods:
     p_value : float
         How often targets in another order of rows would seem as much related to the
         columns, by `p_value_of_relation`.
+    n_shuffles : int
+        How many other orders were tried.
+    n_folds : int
+        How many folds make a round, in which every row judges once.
+    times_chosen : dict of ndarray of int, shape (n_columns,)
+        By number of columns, in how many folds this package chose each.
     """
 
     question: Question
@@ -734,6 +747,9 @@ class ComparedMethods:
     scores: dict[tuple[str, int], np.ndarray]
     ratio: float
     p_value: float
+    n_shuffles: int = 999
+    n_folds: int = 5
+    times_chosen: dict[int, np.ndarray] = field(default_factory=dict)
 
     def mean(self, method: str, r: int) -> float:
         """The mean score over the folds."""
@@ -743,9 +759,10 @@ class ComparedMethods:
         """The standard error of the mean, larger than that of independent folds, since
         folds share rows that they learn from (Nadeau and Bengio 2003).
         """
-        return self._error_of(self.scores[method, r])
+        return self.error_of(self.scores[method, r])
 
-    def _error_of(self, values: np.ndarray) -> float:
+    def error_of(self, values: np.ndarray) -> float:
+        """The standard error of the mean of values, one of each fold."""
         k = len(values)
         return float(np.std(values, ddof=1) * np.sqrt(1 / k + self.ratio))
 
@@ -753,22 +770,61 @@ class ComparedMethods:
         """The smallest number of columns whose score is within a standard error of the
         best of the method.
         """
-        means = np.array([self.mean(method, r) for r in self.sizes])
+        return self.sizes[self._fewest(self._by_size(method))]
+
+    def _by_size(self, method: str) -> np.ndarray:
+        """The scores, a row for each number of columns."""
+        return np.array([self.scores[method, r] for r in self.sizes])
+
+    def _fewest(self, scores: np.ndarray) -> int:
+        """The place of the smallest number within a standard error of the best, by the
+        scores of some folds.
+        """
+        means = scores.mean(axis=1)
         best = int(np.argmax(means))
-        limit = means[best] - self.error(method, self.sizes[best])
-        return self.sizes[int(np.argmax(means >= limit))]
+        return int(np.argmax(means >= means[best] - self.error_of(scores[best])))
+
+    def picked_apart(self, method: str) -> np.ndarray:
+        """The score in each fold with the number of columns that the other folds of its
+        round would pick.
+
+        The best of several numbers looks better than it is on the folds that it was
+        picked on (Cawley and Talbot 2010). Here the rows that judge have no part in the
+        number, though they are among those that the other folds learned from.
+
+        Parameters
+        ----------
+        method : str
+
+        Returns
+        -------
+        ndarray, shape (n_folds_in_all,)
+        """
+        scores = self._by_size(method)
+        found = np.empty(scores.shape[1])
+        for i in range(scores.shape[1]):
+            start = i - i % self.n_folds
+            others = [j for j in range(start, start + self.n_folds) if j != i]
+            found[i] = scores[self._fewest(scores[:, others]), i]
+        return found
 
     def gap(self, a: tuple[str, int], b: tuple[str, int]) -> tuple[float, float]:
         """How much better one is than another, and the standard error of that."""
         values = self.scores[a] - self.scores[b]
-        return float(np.mean(values)), self._error_of(values)
+        return float(np.mean(values)), self.error_of(values)
 
     def better(self, a: tuple[str, int], b: tuple[str, int]) -> int:
         """1 where one is better than another by more than two standard errors and half a
         hundredth, -1 where it is worse, else 0.
         """
-        mean, error = self.gap(a, b)
-        return int(np.sign(mean)) if abs(mean) > max(2 * error, 0.005) else 0
+        return sign_of(*self.gap(a, b))
+
+
+def sign_of(gap: float, error: float) -> int:
+    """1 where a gap is above zero by more than two standard errors and half a hundredth,
+    -1 where it is below, else 0.
+    """
+    return int(np.sign(gap)) if abs(gap) > max(2 * error, 0.005) else 0
 
 
 def p_value_of_relation(
@@ -826,7 +882,9 @@ def p_value_of_relation(
         """The two statistics of targets side by side, `k` columns each."""
         count = P.shape[1] // k
         alone = np.sum((Z.T @ P).reshape(len(Z.T), count, k) ** 2, axis=2).max(axis=0)
-        left = [np.sum((L @ P) ** 2, axis=0).reshape(count, k).sum(axis=1) for L in left_of]
+        left = [
+            np.sum((L @ P) ** 2, axis=0).reshape(count, k).sum(axis=1) for L in left_of
+        ]
         return np.array([alone, -np.min(left, axis=0)])
 
     found = [both(Q)]
@@ -840,10 +898,28 @@ def p_value_of_relation(
     return float(np.sum(smaller <= smaller[0]) / len(smaller))
 
 
-def _splits(
-    question: Question, n_folds: int, repeats: int, units: np.ndarray | None
+def folds_of(
+    question: Question,
+    n_columns: int,
+    n_folds: int = 5,
+    units: np.ndarray | None = None,
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Training and test rows of each fold; rows of one unit stay together."""
+    """Training and test rows of each fold of a table, in several rounds where it is
+    small; rows of one unit stay together.
+
+    Parameters
+    ----------
+    question : Question
+    n_columns : int
+    n_folds : int
+    units : ndarray, shape (n_rows,), optional
+
+    Yields
+    ------
+    train, test : ndarray of int
+    """
+    size = len(question.y) * n_columns
+    repeats = 1 if units is not None or size > 10**6 else 2 if size > 10**5 else 3
     X = np.zeros((len(question.y), 1))
     if units is not None:
         if question.classes is None:
@@ -901,9 +977,8 @@ def compare(
     n_train = n - n // n_folds
     if sizes is None:
         sizes = sizes_up_to(max(1, min(d - 1, n_train // 2, 200)))
-    repeats = 1 if units is not None or n * d > 10**6 else 2 if n * d > 10**5 else 3
-    folds = list(_splits(question, n_folds, repeats, units))
-    n_draws = 20 // repeats if n * d <= 10**6 else 5
+    folds = list(folds_of(question, d, n_folds, units))
+    n_draws = 20 * n_folds // len(folds) if n * d <= 10**6 else 5
     if n_jobs is None:
         n_jobs = -1 if n * d > 3 * 10**5 else 1
     work = (
@@ -929,5 +1004,12 @@ def compare(
         counts = np.bincount(of_row)[:, None]
         ones = csr_array((np.ones(len(of_row)), (of_row, np.arange(len(of_row)))))
         Z, Y = ones @ Z / counts, ones @ Y / counts
-    p_value = p_value_of_relation(Z, Y, 999 if Z.size < 10**6 else 499, seed)
-    return ComparedMethods(question, sizes, d, scores, ratio, p_value)
+    n_shuffles = 999 if Z.size < 10**6 else 499
+    p_value = p_value_of_relation(Z, Y, n_shuffles, seed)
+    times_chosen = {
+        r: np.bincount(np.concatenate([fold.chosen[r] for fold in found]), minlength=d)
+        for r in sizes
+    }
+    return ComparedMethods(
+        question, sizes, d, scores, ratio, p_value, n_shuffles, n_folds, times_chosen
+    )

@@ -182,11 +182,12 @@ def _key(comparison: ComparedMethods) -> str:
             f"<span><i style='border-color:{COLOURS[method]};border-top-style:{kind}'></i>"
             f"{html.escape(WORDS.get(method, method))}</span>"
         )
-    every = comparison.mean("all columns", comparison.n_columns)
+    whole = "all columns", comparison.n_columns
+    every = f"{comparison.mean(*whole):.3f} ± {comparison.error(*whole):.3f}"
     chance = comparison.question.chance
     parts.append(
         f"<span><i style='border-color:currentColor;border-top-style:dashed;"
-        f"border-top-width:1px'></i>all columns, {every:.3f}</span>"
+        f"border-top-width:1px'></i>all columns, {every}</span>"
     )
     parts.append(
         f"<span><i style='border-color:currentColor;border-top-width:1px'></i>"
@@ -232,9 +233,13 @@ def _columns(found: Any) -> str:
                 html.escape(one.name),
                 others or "<small>itself</small>",
                 f"{one.rank:,}",
-                f"{one.alone:.3f}" if np.isfinite(one.alone) else "",
+                f"{one.alone:.3f} ± {one.alone_error:.3f}"
+                if np.isfinite(one.alone)
+                else "",
             ]
         )
+        if one.times_chosen is not None:
+            rows[-1].append(f"{one.times_chosen} of {found.n_folds}")
     head = [
         ("", "number"),
         ("column", "name"),
@@ -242,7 +247,30 @@ def _columns(found: Any) -> str:
         ("rank by F", "number"),
         ("alone", "number"),
     ]
+    if found.chosen[0].times_chosen is not None:
+        head.append(("chosen in folds", "number"))
     return _table(head, rows)
+
+
+def _about_folds(found: Any) -> str:
+    """What is counted in the last column of the list, and how stable the choice is."""
+    times = [one.times_chosen for one in found.chosen]
+    if times[0] is None:
+        return ""
+    r, always = len(times), sum(count == found.n_folds for count in times)
+    among = "as the only one" if r == 1 else f"among {r}"
+    text = (
+        f" Chosen in folds: in how many of the {found.n_folds} folds, each of which leaves "
+        f"other rows out, the column was chosen {among}; "
+    )
+    if always == r:
+        return text + ("it was in each." if r == 1 else "all were in each.")
+    if r == 1:
+        return (
+            text
+            + "in the others another one was, so its score alone is not that below."
+        )
+    return text + f"{always if always else 'none'} of the {r} in each."
 
 
 def _methods(found: Any) -> str:
@@ -253,13 +281,16 @@ def _methods(found: Any) -> str:
     for method in METHODS:
         fewest = comparison.fewest(method)
         explained = found.explained.get(method)
+        apart = comparison.picked_apart(method)
         rows.append(
             [
                 html.escape(WORDS.get(method, method)),
                 f"{comparison.mean(method, r):.3f} ± {comparison.error(method, r):.3f}",
                 "" if explained is None else f"{explained:.0%}",
                 f"{fewest:,}",
-                f"{comparison.mean(method, fewest):.3f}",
+                f"{comparison.mean(method, fewest):.3f} ± "
+                f"{comparison.error(method, fewest):.3f}",
+                f"{np.mean(apart):.3f} ± {comparison.error_of(apart):.3f}",
             ]
         )
     every = ("all columns", comparison.n_columns)
@@ -270,15 +301,19 @@ def _methods(found: Any) -> str:
             "100%",
             "",
             "",
+            "",
         ]
     )
-    rows.append([html.escape(found.question.guess), f"{found.question.chance:.3f}", "", "", ""])
+    rows.append(
+        [html.escape(found.question.guess), f"{found.question.chance:.3f}", *[""] * 4]
+    )
     head = [
         ("", "name"),
         (f"with {r} {'column' if r == 1 else 'columns'}", "number"),
         ("explains of all", "number"),
         ("fewest that do", "number"),
         ("with these", "number"),
+        ("number picked apart", "number"),
     ]
     return _table(head, rows)
 
@@ -305,8 +340,10 @@ def page_of(found: Any) -> str:
     parts.append(_columns(found))
     parts.append(
         "<p><small>In the order picked. Rank by F: the place among all columns by how far "
-        f"the column alone tells the target; alone: its {escape(question.metric)}. Stands "
-        "for: columns that were not chosen, with the correlation.</small></p>"
+        f"the column alone tells the target; alone: its {escape(question.metric)} on the "
+        "folds of the comparison below, of a column that was chosen on all rows, and so a "
+        "little too good. Stands for: columns that were not chosen, with the "
+        f"correlation.{escape(_about_folds(found))}</small></p>"
     )
     parts.append("<h2>How many, and what else would do</h2>")
     parts.append(f"<p>{escape(found.why_so_many)}</p>")
@@ -331,10 +368,18 @@ def page_of(found: Any) -> str:
         "dotted line is one of it below the best; the ring is what was chosen.</small></p>"
     )
     parts.append(_methods(found))
+    parts.append(
+        "<p><small>Fewest that do: the smallest number within a standard error of the best "
+        "of the method. With these: their score; it may look better than it is, since the "
+        "same folds picked the number. Number picked apart: the score where each fold takes the number "
+        "that the other folds pick.</small></p>"
+    )
     parts.append("<h2>What the columns keep of the table</h2>")
     parts.append(_on_both_papers(found.selector.certificate_._repr_html_()))
     parts.append("<h2>What was read, and what was done</h2>")
-    parts.append("<ul>" + "".join(f"<li>{escape(said)}</li>" for said in found.read) + "</ul>")
+    parts.append(
+        "<ul>" + "".join(f"<li>{escape(said)}</li>" for said in found.read) + "</ul>"
+    )
     parts.append("<h2>The pipeline</h2>")
     parts.append(f"<pre tabindex='0'>{escape(found.code)}</pre>")
     versions = ", ".join(f"{name} {one}" for name, one in found.versions.items())

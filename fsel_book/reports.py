@@ -24,14 +24,17 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from fsel_book.comparison import (
     COUNT_ALPHAS,
+    METHODS,
     OURS,
     SHRINKAGE,
     ComparedMethods,
     Question,
     compare,
     elimination_order,
+    folds_of,
     lasso_order,
     question_of,
+    sign_of,
 )
 from fsel_book.report_page import in_frame, page_of
 from fsel_book.table_columns import (
@@ -55,6 +58,7 @@ FEWEST_ROWS = 20
 N_FOLDS = 5
 NOISE = 0.03  # targets in another order seem as much related so often: nothing is there
 LEAK = 0.98  # what one column alone must not reach
+MOST_ALONE = 60  # chosen columns that are judged alone
 OTHERS = ("RFE", "L1", "F score")
 
 
@@ -70,11 +74,16 @@ class ChosenColumn:
     rank : int
         Its place by the F statistic among all columns, from 1 on.
     alone : float
-        The score of this column alone.
+        The score of this column alone, on the folds of the comparison.
     stands_for : list of (str, float)
         The columns not chosen that are most correlated with it, and the correlations.
     nearest_of : int
         Of how many columns that were not chosen it is the most correlated chosen one.
+    alone_error : float
+        The standard error of that score.
+    times_chosen : int or None
+        In how many of the folds of the comparison it was chosen, among as many columns;
+        None where the folds look at the target, and the choice does not.
     """
 
     name: str
@@ -83,6 +92,8 @@ class ChosenColumn:
     alone: float
     stands_for: list[tuple[str, float]]
     nearest_of: int
+    alone_error: float = float("nan")
+    times_chosen: int | None = None
 
 
 @dataclass
@@ -115,6 +126,11 @@ class Report:
         The pipeline, to paste.
     table : ArrangedTable
     question : Question
+    why_so_many : str
+        What the number of columns follows from.
+    is_number_picked : bool
+        Whether the number of columns was picked by the scores, and not asked for.
+    versions : dict of str
     """
 
     verdict: list[str]
@@ -129,12 +145,18 @@ class Report:
     table: ArrangedTable
     question: Question
     why_so_many: str = ""
+    is_number_picked: bool = True
     versions: dict[str, str] = field(default_factory=dict)
 
     @property
     def names(self) -> list[str]:
         """The chosen columns in the order picked."""
         return [one.name for one in self.chosen]
+
+    @property
+    def n_folds(self) -> int:
+        """In how many folds columns were chosen and judged."""
+        return len(next(iter(self.comparison.scores.values())))
 
     def __str__(self) -> str:
         parts = [*self.verdict, *(f"Warning: {said}" for said in self.warnings)]
@@ -171,6 +193,7 @@ class Report:
             "metric": self.question.metric,
             "chance": self.question.chance,
             "p_value": comparison.p_value,
+            "shuffles": _shuffles(comparison, self.table.target),
             "how_many": self.why_so_many,
             "columns": [
                 {
@@ -178,6 +201,9 @@ class Report:
                     "place": one.place,
                     "rank_by_F": one.rank,
                     "alone": one.alone,
+                    "alone_error": one.alone_error,
+                    "times_chosen": one.times_chosen,
+                    "n_folds": self.n_folds,
                     "stands_for": [
                         {"name": name, "correlation": value}
                         for name, value in one.stands_for
@@ -194,6 +220,15 @@ class Report:
                     "standard_error": comparison.error(method, r),
                 }
                 for method, r in comparison.scores
+            ],
+            "number_picked_apart": [
+                {
+                    "method": method,
+                    "mean": float(np.mean(values)),
+                    "standard_error": comparison.error_of(values),
+                }
+                for method in METHODS
+                for values in [comparison.picked_apart(method)]
             ],
             "explained": self.explained,
             "certificate": self.selector.certificate_.to_dict(),
@@ -222,7 +257,9 @@ class Report:
         frame.to_csv(csv, index=self.table.row_names is not None)
         contents: dict[str, str | bytes] = {
             "report.html": page_of(self),
-            "report.json": json.dumps(_plain(self.to_dict()), indent=1, ensure_ascii=False),
+            "report.json": json.dumps(
+                _plain(self.to_dict()), indent=1, ensure_ascii=False
+            ),
             "selected.csv": csv.getvalue(),
         }
         if self.table.name.lower().endswith((".parquet", ".pq")):
@@ -333,8 +370,10 @@ def report(
     >>> from fsel_book import report
     >>> iris = load_iris(as_frame=True).frame
     >>> found = report(iris, "target")
-    >>> print(found.verdict[0])
-    All 4 columns predict 'target' with a balanced accuracy of 0.964; by chance it would be 0.333.
+    >>> for sentence in found.verdict[0].split(". "):
+    ...     print(sentence)
+    All 4 columns predict 'target' with a balanced accuracy of 0.964 ± 0.021; by chance it would be 0.333
+    Of 999 shuffles of 'target' among the rows none seems as much related to the columns.
     """
 
     def tell(what: str, done: int = 0, total: int = 1) -> None:
@@ -436,9 +475,14 @@ def report(
     F = question.f_statistics(Z)
     scores = np.zeros(d)
     np.maximum.at(scores, of_column, F)
-    chosen = _chosen_columns(
-        Z, of_column, list(X.columns), selector.selected_, scores, question
-    )
+    chosen = _chosen_columns(Z, of_column, list(X.columns), selector.selected_, scores)
+    folds = list(folds_of(question, d, n_folds, together))
+    for one, j in zip(chosen, selector.selected_[:MOST_ALONE]):
+        alone = _alone(X.iloc[:, [j]], question, folds)
+        one.alone, one.alone_error = float(np.mean(alone)), comparison.error_of(alone)
+    if not is_noise:
+        for one, j in zip(chosen, selector.selected_):
+            one.times_chosen = int(comparison.times_chosen[r][j])
     said += _leaks(X, question, scores)
     found = Report(
         verdict=[],
@@ -462,7 +506,10 @@ def report(
         ),
         table=table,
         question=question,
-        why_so_many=_why_so_many(comparison, r, n_features_to_select is not None, is_noise),
+        why_so_many=_why_so_many(
+            comparison, r, n_features_to_select is not None, is_noise
+        ),
+        is_number_picked=n_features_to_select is None and not is_noise,
         versions=_versions(),
     )
     found.verdict = _verdict(found)
@@ -531,13 +578,11 @@ def _chosen_columns(
     names: list[str],
     selected: np.ndarray,
     scores: np.ndarray,
-    question: Question,
 ) -> list[ChosenColumn]:
     """Why each was chosen, and what it stands for."""
-    rows = np.arange(len(Z))
     if len(Z) > 20_000:
-        rows = np.sort(np.random.default_rng(0).choice(rows, 20_000, replace=False))
-        Z = Z[rows]
+        rows = np.random.default_rng(0).choice(len(Z), 20_000, replace=False)
+        Z = Z[np.sort(rows)]
     Q = Z - Z.mean(axis=0)
     Q = Q / np.maximum(np.linalg.norm(Q, axis=0), 1e-300)
     d = len(names)
@@ -549,22 +594,14 @@ def _chosen_columns(
     nearest = np.argmax(of_chosen[:, others], axis=0) if len(others) else np.array([])
     order = np.argsort(np.argsort(-scores, kind="stable"))
     found = []
-    every = np.arange(len(rows))
-    parts = _parts_of(rows, question, 5)
     for i, j in enumerate(selected):
         best = others[np.argsort(-of_chosen[i, others], kind="stable")[:3]]
-        alone = []
-        A = Z[:, of_column == j]
-        for test in parts if i < 60 else []:
-            train = np.setdiff1d(every, test)
-            decisions = question.decide(A[train], rows[train], A[test])
-            alone.append(question.score(rows[test], decisions))
         found.append(
             ChosenColumn(
                 name=names[j],
                 place=i + 1,
                 rank=int(order[j]) + 1,
-                alone=float(np.mean(alone)) if alone else float("nan"),
+                alone=float("nan"),
                 stands_for=[
                     (names[k], float(of_chosen[i, k]))
                     for k in best
@@ -574,6 +611,18 @@ def _chosen_columns(
             )
         )
     return found
+
+
+def _alone(
+    column: Any, question: Question, folds: list[tuple[np.ndarray, np.ndarray]]
+) -> np.ndarray:
+    """The score of one column in each fold, as the comparison has it."""
+    found = []
+    for train, test in folds:
+        encoder = TableEncoder().fit(column.iloc[train])
+        A, B = (encoder.transform(column.iloc[rows]) for rows in (train, test))
+        found.append(question.score(test, question.decide(A, train, B)))
+    return np.array(found)
 
 
 def _parts_of(rows: np.ndarray, question: Question, k: int) -> list[np.ndarray]:
@@ -653,13 +702,51 @@ def _figure(value: float) -> str:
     return f"{value:.3f}" if abs(value) < 1000 else f"{value:.2g}"
 
 
+def _with_error(values: np.ndarray, comparison: ComparedMethods) -> str:
+    """The mean of scores, and its standard error."""
+    return f"{_figure(float(np.mean(values)))} ± {_figure(comparison.error_of(values))}"
+
+
+def _score(comparison: ComparedMethods, method: str, r: int) -> str:
+    """The score of a method with so many columns, and its standard error."""
+    return _with_error(comparison.scores[method, r], comparison)
+
+
+def _at_picked_size(comparison: ComparedMethods, method: str, r: int) -> str:
+    """The score with a number of columns that these scores picked, and that without the
+    advantage this gives.
+    """
+    apart = _with_error(comparison.picked_apart(method), comparison)
+    return (
+        f"{_score(comparison, method, r)} ({apart} where the rows that judge have no part "
+        f"in picking the number)"
+    )
+
+
+def _shuffles(comparison: ComparedMethods, target: str) -> str:
+    """How often chance brings a relation like that of the target: a p-value in words."""
+    n = comparison.n_shuffles
+    count = round(comparison.p_value * (n + 1)) - 1
+    seems = {0: "none seems", 1: "one seems"}.get(count, f"{count:,} seem")
+    return (
+        f"Of {n:,} shuffles of {target!r} among the rows {seems} as much related to the "
+        f"columns."
+    )
+
+
 def _what_was_read(table: ArrangedTable, question: Question) -> list[str]:
     n, d = table.X.shape
     first = f"{table.name}: {n:,} rows, {d:,} columns to choose from"
     if table.categories:
         n = len(table.categories)
-        first += f", {'one of them a category' if n == 1 else f'{n:,} of them categories'}"
-    return [f"{first}; {table.target!r} is to be predicted.", *table.notes, *question.notes]
+        first += (
+            f", {'one of them a category' if n == 1 else f'{n:,} of them categories'}"
+        )
+    return [
+        f"{first}; {table.target!r} is to be predicted.",
+        *table.notes,
+        *question.notes,
+    ]
 
 
 def _why_so_many(
@@ -675,10 +762,7 @@ def _why_so_many(
     best = comparison.sizes[int(np.argmax(means))]
     metric = comparison.question.metric
     fewest = comparison.fewest(OURS)
-    text = (
-        f"The best {metric}, {_figure(max(means))} ± "
-        f"{_figure(comparison.error(OURS, best))}, is that of {_counted(best)}"
-    )
+    text = f"The best {metric}, {_score(comparison, OURS, best)}, is that of {_counted(best)}"
     if fewest == best and best == 1:
         text += ", so one is enough."
     elif fewest == best:
@@ -686,12 +770,17 @@ def _why_so_many(
     else:
         text += (
             f". {_counted(fewest).capitalize()} {'is' if fewest == 1 else 'are'} the fewest "
-            f"within this standard error of it, with "
-            f"{_figure(comparison.mean(OURS, fewest))}: more are no better, as far as the "
-            f"data can tell."
+            f"within this standard error of it, with {_score(comparison, OURS, fewest)}: "
+            f"more are no better, as far as the data can tell."
         )
     if asked and r != fewest:
-        text += f" You asked for {r}, which have {_figure(comparison.mean(OURS, r))}."
+        text += f" You asked for {r}, which have {_score(comparison, OURS, r)}."
+    if not asked:
+        apart = _with_error(comparison.picked_apart(OURS), comparison)
+        text += (
+            f" A number that scores picked may look better by them than it is. With a number "
+            f"picked anew for each fold, by the others, the score is {apart}."
+        )
     return text
 
 
@@ -713,8 +802,7 @@ def _verdict(found: Report) -> list[str]:
     if comparison.p_value > NOISE:
         return [
             f"Nothing in these columns predicts {target}, as far as a linear model can "
-            f"tell: in another order of the rows its values seem as much related to them in "
-            f"{comparison.p_value:.0%} of the cases.",
+            f"tell. {_shuffles(comparison, found.table.target)}",
             f"The {'column' if r == 1 else f'{r} columns'} below {'is' if r == 1 else 'are'} "
             f"chosen all the same, to stand for the table and not for {target}. {geometry}",
             "Do not read a meaning into the scores; more rows, or other columns, may "
@@ -727,17 +815,23 @@ def _verdict(found: Report) -> list[str]:
     )
     said = [
         f"{_all_of(d)} predict {target} with {_an(question.metric)} of "
-        f"{_figure(comparison.mean(*whole))}; {guess}."
+        f"{_score(comparison, *whole)}; {guess}. "
+        f"{_shuffles(comparison, found.table.target)}"
     ]
-    verb = {
-        1: "better than all of them",
-        -1: "worse than all of them",
-        0: "as well, as far as the data can tell",
-    }[comparison.better(ours, whole)]
+    gap, error = _gap_to_all(found)
+    side = sign_of(gap, error)
+    verb = "as well, as far as the data can tell"
+    if side:
+        verb = (
+            f"{'better' if side > 0 else 'worse'} than all of them, by "
+            f"{_figure(abs(gap))} ± {_figure(error)}"
+        )
+    score = _score(comparison, *ours)
+    if found.is_number_picked:
+        score = _at_picked_size(comparison, *ours)
     said.append(
         f"{'One' if r == 1 else r} of them, chosen here, "
-        f"{'predicts' if r == 1 else 'predict'} it {verb}: "
-        f"{_figure(comparison.mean(*ours))} ± {_figure(comparison.error(*ours))}. {geometry}"
+        f"{'predicts' if r == 1 else 'predict'} it {verb}: {score}. {geometry}"
     )
     best = max(comparison.mean(*key) for key in comparison.scores)
     if best <= question.chance:
@@ -747,9 +841,22 @@ def _verdict(found: Report) -> list[str]:
         )
         return said
     said += _what_to_take(found, target)
-    if comparison.better(ours, whole) < 0:
-        said.append(_as_good_as_all(comparison, target))
+    if side < 0:
+        said.append(_as_good_as_all(comparison, r, target))
     return said
+
+
+def _gap_to_all(found: Report) -> tuple[float, float]:
+    """How much better the chosen columns are than all, and the standard error. Of a
+    number that was picked by the scores it is the smaller of the gap with this number and
+    the gap where the rows that judge have no part in the number.
+    """
+    comparison, whole = found.comparison, ("all columns", found.n_columns)
+    gaps = [comparison.gap((OURS, len(found.chosen)), whole)]
+    if found.is_number_picked:
+        values = comparison.picked_apart(OURS) - comparison.scores[whole]
+        gaps.append((float(np.mean(values)), comparison.error_of(values)))
+    return min(gaps, key=lambda one: (sign_of(*one), one))
 
 
 def _what_to_take(found: Report, target: str) -> list[str]:
@@ -761,24 +868,20 @@ def _what_to_take(found: Report, target: str) -> list[str]:
     ahead = [m for m in OTHERS if comparison.better((m, r), ours) > 0]
     sizes = {method: comparison.fewest(method) for method in OTHERS}
     mark = comparison.mean(*ours) - comparison.error(*ours)
-    level = [
-        m
-        for m in OTHERS
-        if sizes[m] < r and comparison.mean(m, sizes[m]) >= mark
-    ]
+    level = [m for m in OTHERS if sizes[m] < r and comparison.mean(m, sizes[m]) >= mark]
     against = comparison.better(ours, chance)
     gap, error = comparison.gap(ours, chance)
-    random = _figure(comparison.mean(*chance))
+    random = _score(comparison, *chance)
     drawn = "a column" if r == 1 else f"{r} columns"
     it, do, have = ("it", "does", "has") if r == 1 else ("them", "do", "have")
     instead = ""
     if ahead:
         best = max(ahead, key=lambda method: comparison.mean(method, r))
-        score = _figure(comparison.mean(best, r))
+        score = _score(comparison, best, r)
         instead = f"; or take those of {best}, which have {score}"
     elif level:
         best = min(level, key=lambda method: sizes[method])
-        score = _figure(comparison.mean(best, sizes[best]))
+        score = _at_picked_size(comparison, best, sizes[best])
         instead = f"; or take {_counted(sizes[best])} of {best}, with {score}"
     if against < 0:
         return [
@@ -801,15 +904,15 @@ def _what_to_take(found: Report, target: str) -> list[str]:
         if fewer := _where_choice_matters(comparison, r):
             said.append(
                 f"With {_counted(fewer)} the choice matters: "
-                f"{_figure(comparison.mean(OURS, fewer))} against "
-                f"{_figure(comparison.mean('random columns', fewer))} at random."
+                f"{_score(comparison, OURS, fewer)} against "
+                f"{_score(comparison, 'random columns', fewer)} at random."
             )
         return said
     if ahead:
         best = max(ahead, key=lambda method: comparison.mean(method, r))
         return [
             f"To predict {target} and nothing else take the columns of {best}: "
-            f"{_figure(comparison.mean(best, r))} with as many; they explain "
+            f"{_score(comparison, best, r)} with as many; they explain "
             f"{found.explained[best]:.0%} of all columns. Random columns have {random}."
         ]
     if level:
@@ -817,26 +920,31 @@ def _what_to_take(found: Report, target: str) -> list[str]:
         return [
             f"Random columns have {random}. To predict {target} and nothing else {best} "
             f"needs fewer columns, {sizes[best]}, for "
-            f"{_figure(comparison.mean(best, sizes[best]))}."
+            f"{_at_picked_size(comparison, best, sizes[best])}."
         ]
-    others = ", ".join(f"{m} {_figure(comparison.mean(m, r))}" for m in OTHERS)
+    others = ", ".join(f"{m} {_score(comparison, m, r)}" for m in OTHERS)
     return [
         f"With as many columns no other method is better: {others}, random columns "
         f"{random}."
     ]
 
 
-def _as_good_as_all(comparison: ComparedMethods, target: str) -> str:
-    """The fewest columns that predict as well as all do, where those chosen do not."""
+def _as_good_as_all(comparison: ComparedMethods, r: int, target: str) -> str:
+    """The fewest columns that predict as well as all do, where the `r` chosen ones do
+    not.
+    """
     whole = ("all columns", comparison.n_columns)
-    score = _figure(comparison.mean(*whole))
+    score = _score(comparison, *whole)
+    # where only a number picked apart tells that `r` are worse, fewer are no better
+    least = r + 1 if comparison.better((OURS, r), whole) >= 0 else 1
     for size in comparison.sizes:
-        for method in (OURS, *OTHERS):
+        for method in (OURS, *OTHERS) if size >= least else ():
             if comparison.better((method, size), whole) >= 0:
                 whose = "this package" if method == OURS else method
                 return (
                     f"As good as all columns are {_counted(size)} of {whose}, with "
-                    f"{_figure(comparison.mean(method, size))}."
+                    f"{_score(comparison, method, size)}: the first of the numbers tried of "
+                    f"which the data cannot tell them apart."
                 )
     return (
         f"No number of columns tried predicts as well as all of them, {score}: to predict "
@@ -920,7 +1028,9 @@ def _code(
             arguments.append(f"alpha={alpha}")
     if question.has_many_classes and question.classes is not None:
         k = len(question.classes)
-        arguments.append(f'solver="lsqr", shrinkage={SHRINKAGE}, priors=[1 / {k}] * {k}')
+        arguments.append(
+            f'solver="lsqr", shrinkage={SHRINKAGE}, priors=[1 / {k}] * {k}'
+        )
     elif question.classes is not None:
         arguments.append('class_weight="balanced"')
     if name.endswith("CV"):
@@ -936,9 +1046,12 @@ def _code(
         ]
         made = "learner"
     chooser = f'TableSelector({len(selector.selected_)}, target="{selector.target}")'
-    numeric = "make_pipeline(SimpleImputer(strategy=\"median\"), StandardScaler())"
+    numeric = 'make_pipeline(SimpleImputer(strategy="median"), StandardScaler())'
     lines = ["import numpy as np"] if name.endswith("CV") or grid else []
-    lines += ["from fsel_book import TableSelector", "from fsel_book.tables import open_table"]
+    lines += [
+        "from fsel_book import TableSelector",
+        "from fsel_book.tables import open_table",
+    ]
     if table.categories:
         lines += [
             "from sklearn.compose import make_column_selector, make_column_transformer",

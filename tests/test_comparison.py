@@ -21,6 +21,7 @@ from fsel_book import TableSelector
 from fsel_book.comparison import (
     COUNT_ALPHAS,
     OURS,
+    ComparedMethods,
     compare,
     elimination_order,
     lasso_order,
@@ -290,3 +291,32 @@ def test_warnings_of_the_caller_stay_as_they_are():
     with pytest.warns(UserWarning, match="still heard"):
         compare(X, question, sizes=[2], n_jobs=1)
         warnings.warn("still heard", UserWarning, stacklevel=1)
+
+
+def test_a_number_picked_apart_is_that_of_the_other_folds_of_a_round():
+    question, _ = question_of(np.arange(20.0), "y", False, 5)
+    rng = np.random.default_rng(0)
+    scores = {(OURS, r): rng.standard_normal(10) for r in (1, 2, 3)}
+    found = ComparedMethods(question, [1, 2, 3], 4, scores, 0.25, 0.5, n_folds=5)
+    apart = found.picked_apart(OURS)
+    for i in range(10):
+        others = [j for j in range(10) if j // 5 == i // 5 and j != i]
+        part = ComparedMethods(
+            question, [1, 2, 3], 4, {k: v[others] for k, v in scores.items()}, 0.25, 0.5
+        )
+        assert apart[i] == scores[OURS, part.fewest(OURS)][i]
+
+
+def test_the_best_of_many_numbers_of_noise_is_too_good_and_one_picked_apart_is_not():
+    """Scores around zero in five folds, independent for each of twenty numbers."""
+    question, _ = question_of(np.arange(20.0), "y", False, 5)
+    sizes = list(range(1, 21))
+    best, apart = [], []
+    for seed in range(200):
+        rng = np.random.default_rng(seed)
+        scores = {(OURS, r): rng.standard_normal(5) for r in sizes}
+        found = ComparedMethods(question, sizes, 21, scores, 0.0, 0.5)
+        best.append(found.mean(OURS, found.fewest(OURS)))
+        apart.append(found.picked_apart(OURS).mean())
+    error = np.std(apart) / np.sqrt(200)
+    assert np.mean(best) > 0.3 and abs(np.mean(apart)) < 4 * error

@@ -12,13 +12,18 @@ import pytest
 from cases import mixed_table
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 from sklearn.linear_model import LinearRegression
-from sklearn.model_selection import RepeatedKFold, cross_val_score
+from sklearn.model_selection import (
+    RepeatedKFold,
+    RepeatedStratifiedKFold,
+    cross_val_score,
+)
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from fsel_book import TableSelector, report
+from fsel_book import TableSelector, comparison, report, reports
 from fsel_book.__main__ import main
-from fsel_book.comparison import METHODS, OURS
+from fsel_book.comparison import METHODS, OURS, ComparedMethods
+from fsel_book.report_page import page_of
 from fsel_book.table_columns import TableError
 
 
@@ -80,6 +85,126 @@ def test_the_verdict_has_the_scores(loader):
     ours = found.comparison.mean(OURS, len(found.chosen))
     assert f"{every:.3f}" in text and f"{ours:.3f}" in text
     assert f"{found.explained[OURS]:.0%}" in text
+
+
+@pytest.mark.parametrize("loader", [load_breast_cancer, load_diabetes, load_iris])
+def test_no_score_stands_without_its_error(loader):
+    found = report(measured(loader, 140), "target")
+    said = [*found.verdict, found.why_so_many]
+    text = " ".join(said).replace("by chance it would be 0.500", "")
+    text = text.replace("by chance it would be 0.333", "")
+    scores = list(re.finditer(r"(?<!± )\b\d\.\d{3}\b", text))
+    assert len(scores) >= 4
+    assert all(re.match(r" ± \d\.\d{3}", text[one.end() :]) for one in scores), text
+
+
+@pytest.mark.parametrize(
+    ("p_value", "says"),
+    [
+        (0.001, "Of 999 shuffles of 'y' among the rows none seems as much related"),
+        (0.002, "Of 999 shuffles of 'y' among the rows one seems as much related"),
+        (0.025, "Of 999 shuffles of 'y' among the rows 24 seem as much related"),
+    ],
+)
+def test_a_p_value_is_said_in_shuffles(p_value, says, monkeypatch):
+    monkeypatch.setattr(comparison, "p_value_of_relation", lambda *_: p_value)
+    found = report(measured(load_iris).rename(columns={"target": "y"}), "y")
+    assert says in found.verdict[0] and "p-value" not in page_of(found)
+    assert found.to_dict()["shuffles"] in found.verdict[0]
+
+
+def test_noise_is_said_in_shuffles():
+    found = report(of_noise(0, "classes"), "y")
+    (count,) = re.findall(
+        r"Of 999 shuffles of 'y' .* rows (\d+) seem", found.verdict[0]
+    )
+    assert (int(count) + 1) / 1000 == pytest.approx(found.comparison.p_value)
+
+
+def of_sizes(of_ours, of_all, *, picked=True):
+    """The verdict on columns of which so many have these scores in five folds."""
+    found = report(measured(load_diabetes, 60), "target", n_features_to_select=2)
+    rest = dict.fromkeys(METHODS)
+    scores = {(m, r): np.zeros(5) + 1e-3 for m in rest for r in (1, 2)}
+    scores |= {(OURS, r): np.array(one) for r, one in zip((1, 2), of_ours)}
+    scores["all columns", 10] = np.array(of_all)
+    found.comparison = ComparedMethods(
+        found.question, [1, 2], 10, scores, 0.25, 0.001, n_folds=5
+    )
+    found.is_number_picked = picked
+    return reports._verdict(found)[1]
+
+
+def test_what_only_picking_the_number_made_better_is_not_called_better():
+    """One column is better than two in each fold but the first, where it fails. All five
+    folds pick two, which are better than all columns; those beside the first pick one.
+    """
+    one = [0.0, 0.64, 0.64, 0.64, 0.64]
+    two = [0.62] * 5
+    fixed = of_sizes([one, two], [0.55] * 5, picked=False)
+    assert "better than all of them, by 0.070 ± 0.000" in fixed
+    picked = of_sizes([one, two], [0.55] * 5)
+    assert "better than all" not in picked and "0.620 ± 0.000" in picked
+    assert "where the rows that judge have no part in picking the number" in picked
+
+
+def test_a_number_that_was_asked_for_was_not_picked():
+    frame = measured(load_iris)
+    asked, free = (
+        report(frame, "target", n_features_to_select=2),
+        report(frame, "target"),
+    )
+    assert "picking the number" not in asked.verdict[1]
+    assert "picked anew" not in asked.why_so_many and "picked anew" in free.why_so_many
+
+
+def test_one_column_has_one_score():
+    """Where it is the one chosen in each fold, what it has alone is what one column has."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.standard_normal((90, 6)), columns=list("abcdef"))
+    frame["y"] = frame["c"] + 0.7 * rng.standard_normal(90)
+    frame.loc[::9, "c"] = np.nan
+    found = report(frame, "y", n_features_to_select=1)
+    (one,) = found.chosen
+    assert one.name == "c" and one.times_chosen == found.n_folds == 15
+    assert one.alone == pytest.approx(found.comparison.mean(OURS, 1))
+    assert one.alone_error == pytest.approx(found.comparison.error(OURS, 1))
+
+
+def test_units_are_not_parted_where_a_column_is_judged_alone():
+    rng = np.random.default_rng(0)
+    patient = np.repeat(np.arange(40), 5)
+    frame = pd.DataFrame(rng.standard_normal((40, 4))[patient], columns=list("abcd"))
+    frame["patient"], frame["y"] = patient, rng.standard_normal(40)[patient]
+    frame["y"] += frame["b"]
+    found = report(frame, "y", units="patient", n_features_to_select=1)
+    (one,) = found.chosen
+    assert one.name == "b" and one.times_chosen == found.n_folds
+    assert one.alone == pytest.approx(found.comparison.mean(OURS, 1))
+
+
+def test_how_often_a_column_is_chosen_again_is_counted(of_cancer):
+    r = len(of_cancer.chosen)
+    frame = measured(load_breast_cancer)
+    X, y = frame.drop(columns="target"), frame["target"].to_numpy()
+    counts = dict.fromkeys(X, 0)
+    for train, _ in RepeatedStratifiedKFold(
+        n_splits=5, n_repeats=of_cancer.n_folds // 5, random_state=0
+    ).split(X, y):
+        selector = TableSelector(r, target="classes").fit(X.iloc[train], y[train])
+        for name in selector.get_feature_names_out():
+            counts[name] += 1
+    for one in of_cancer.chosen:
+        assert one.times_chosen == counts[one.name]
+    page = page_of(of_cancer)
+    assert f"{of_cancer.chosen[-1].times_chosen} of {of_cancer.n_folds}" in page
+
+
+def test_of_noise_no_column_is_said_to_be_chosen_again():
+    """The folds choose by the target, and what is reported was not."""
+    found = report(of_noise(0, "classes"), "y")
+    assert all(one.times_chosen is None for one in found.chosen)
+    assert "chosen in folds" not in page_of(found)
 
 
 def test_where_another_method_is_better_it_is_named():

@@ -34,13 +34,28 @@ def _parser() -> argparse.ArgumentParser:
         help="what the target is (default: auto)",
     )
     report.add_argument(
-        "--drop", action="append", default=[], help="columns to leave out: id,signup"
+        "--drop",
+        action="append",
+        default=[],
+        help="columns to leave out: id,signup, 'q1_*'",
     )
     report.add_argument(
         "--keep",
         action="append",
         default=[],
         help="columns to keep that look like numbers of rows",
+    )
+    report.add_argument(
+        "--given",
+        action="append",
+        default=[],
+        help="columns that have to be chosen: age,sex",
+    )
+    report.add_argument(
+        "--exclude",
+        action="append",
+        default=[],
+        help="columns that may not be chosen, also by patterns: 'RPL*,RPS*'",
     )
     report.add_argument(
         "--dates",
@@ -64,6 +79,8 @@ def _as_options(text: str) -> str:
     for name, option in (
         ("drop", "--drop"),
         ("keep", "--keep"),
+        ("given", "--given"),
+        ("exclude", "--exclude"),
         ("dates", "--dates"),
         ("task", "--task"),
         ("units", "--units"),
@@ -111,6 +128,8 @@ def main(arguments: list[str] | None = None) -> int:
             task=call.task,
             drop=call.drop,
             keep=call.keep,
+            given=call.given,
+            exclude=call.exclude,
             dates=call.dates,
             transpose=call.transpose,
             units=call.units,

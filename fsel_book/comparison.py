@@ -41,7 +41,9 @@ from fsel_book.table_columns import quote_names
 from fsel_book.table_selector import (
     TableEncoder,
     choose_columns,
+    constraints_of,
     f_statistics,
+    given_first,
     roots_of_counts,
 )
 
@@ -643,6 +645,8 @@ def _judged(
     sizes: list[int],
     n_draws: int,
     seed: int,
+    given: np.ndarray,
+    excluded: np.ndarray,
 ) -> _Fold:
     """Choose and learn on some rows, and judge by others."""
     rows = (
@@ -676,29 +680,74 @@ def _judged(
     F = question.f_statistics(Z, train)
     of_columns = np.zeros(n_columns)
     np.maximum.at(of_columns, of_column, F)
-    most = max(sizes)
-    centred = Z - Z.mean(axis=0)
-    orders = {
-        "RFE": elimination_order(centred, of_column, Y, most),
-        "L1": _filled(lasso_order(centred, of_column, Y, most), of_columns),
-        "F score": np.argsort(-of_columns, kind="stable"),
-    }
+    orders = orders_of(Z, of_column, Y, of_columns, max(sizes), given, excluded)
     rng = np.random.default_rng(seed)
+    free = np.setdiff1d(np.arange(n_columns), np.union1d(given, excluded))
     plain = len(of_column) == n_columns
     space = row_space(Z) if plain else None
     for r in sizes:
-        found.chosen[r] = _columns_of_ours(Z, of_column, r, F, space)
+        found.chosen[r] = _columns_of_ours(Z, of_column, r, F, space, given, excluded)
         judge(OURS, r, found.chosen[r])
         for method, order in orders.items():
             judge(method, r, order[:r])
         for _ in range(n_draws):
-            judge("random columns", r, rng.choice(n_columns, r, replace=False))
+            drawn = rng.choice(free, r - len(given), replace=False)
+            judge("random columns", r, np.concatenate([given, drawn]))
     judge("all columns", n_columns, np.arange(n_columns))
     return found
 
 
+def orders_of(
+    Z: np.ndarray,
+    of_column: np.ndarray,
+    Y: np.ndarray,
+    scores: np.ndarray,
+    most: int,
+    given: np.ndarray,
+    excluded: np.ndarray,
+) -> dict[str, np.ndarray]:
+    """The columns as other methods order them: those given first, none that is excluded.
+
+    Parameters
+    ----------
+    Z : ndarray, shape (n_rows, n_encoded)
+    of_column : ndarray of int, shape (n_encoded,)
+    Y : ndarray, shape (n_rows, n_targets)
+        Centred.
+    scores : ndarray, shape (n_columns,)
+        The F statistic of each column.
+    most : int
+        How many are asked for.
+    given, excluded : ndarray of int
+
+    Returns
+    -------
+    dict of ndarray of int
+    """
+    if len(excluded):
+        may = ~np.isin(of_column, excluded)
+        Z, of_column = Z[:, may], of_column[may]
+    Z = Z - Z.mean(axis=0)
+    found = {
+        "RFE": elimination_order(Z, of_column, Y, most),
+        "L1": _filled(lasso_order(Z, of_column, Y, most), scores),
+        "F score": np.argsort(-scores, kind="stable"),
+    }
+    out = np.union1d(given, excluded)
+    return {
+        method: np.concatenate([given, order[~np.isin(order, out)]])
+        for method, order in found.items()
+    }
+
+
 def _columns_of_ours(
-    Z: np.ndarray, of_column: np.ndarray, r: int, F: np.ndarray, space: RowSpace | None
+    Z: np.ndarray,
+    of_column: np.ndarray,
+    r: int,
+    F: np.ndarray,
+    space: RowSpace | None,
+    given: np.ndarray,
+    excluded: np.ndarray,
 ) -> np.ndarray:
     """The columns that `TableSelector` would choose. Where every column is a number all
     their numbers share one space, and nothing is certified.
@@ -706,10 +755,17 @@ def _columns_of_ours(
     if space is not None:
         directions = Directions(None, None, r, spare=1, soft=True)
         own = directions.of(space)
-        sampling = bss(own, r, scores=F, n_different=r)
+        place = np.argsort(of_column)
+        sampling = bss(
+            own,
+            r,
+            scores=given_first(F, of_column, given),
+            n_different=r,
+            constraints=constraints_of(place[given], place[excluded]),
+        )
         if sampling.n_selected == r:
             return of_column[sampling.indices]
-    return choose_columns(Z, of_column, r, F, None)[0]
+    return choose_columns(Z, of_column, r, F, None, given, excluded)[0]
 
 
 # ---------------------------------------------------------------- all folds
@@ -944,6 +1000,8 @@ def compare(
     sizes: list[int] | None = None,
     n_folds: int = 5,
     units: np.ndarray | None = None,
+    given: Any = (),
+    excluded: Any = (),
     n_jobs: int | None = None,
     seed: int = 0,
     progress: Callable[[int, int], None] | None = None,
@@ -962,6 +1020,8 @@ def compare(
     n_folds : int
     units : ndarray, shape (n_rows,), optional
         Rows of one unit, as of one patient, stay in one fold.
+    given, excluded : sequence of int
+        The places of columns that every method is to take, and of those that none may.
     n_jobs : int, optional
         For the folds, as in joblib. None takes all processors where the table is large
         enough for them to be of use.
@@ -975,14 +1035,20 @@ def compare(
     """
     n, d = X.shape
     n_train = n - n // n_folds
+    given, excluded = np.array(given, dtype=int), np.array(excluded, dtype=int)
     if sizes is None:
         sizes = sizes_up_to(max(1, min(d - 1, n_train // 2, 200)))
+    if len(given) or len(excluded):
+        least, most = max(1, len(given)), d - len(excluded)
+        sizes = sorted({least, *(r for r in sizes if least <= r <= most)})
     folds = list(folds_of(question, d, n_folds, units))
     n_draws = 20 * n_folds // len(folds) if n * d <= 10**6 else 5
     if n_jobs is None:
         n_jobs = -1 if n * d > 3 * 10**5 else 1
     work = (
-        delayed(_in_fold)(X, question, train, test, sizes, n_draws, seed + i)
+        delayed(_in_fold)(
+            X, question, train, test, sizes, n_draws, seed + i, given, excluded
+        )
         for i, (train, test) in enumerate(folds)
     )
     found: list[_Fold] = []

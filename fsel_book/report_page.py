@@ -230,7 +230,8 @@ def _columns(found: Any) -> str:
         rows.append(
             [
                 str(one.place),
-                html.escape(one.name),
+                html.escape(one.name)
+                + (" <small>(given)</small>" if one.is_given else ""),
                 others or "<small>itself</small>",
                 f"{one.rank:,}",
                 f"{one.alone:.3f} ± {one.alone_error:.3f}"

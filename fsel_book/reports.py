@@ -30,16 +30,18 @@ from fsel_book.comparison import (
     ComparedMethods,
     Question,
     compare,
-    elimination_order,
     folds_of,
-    lasso_order,
+    orders_of,
     question_of,
     sign_of,
+    sizes_up_to,
 )
 from fsel_book.report_page import in_frame, page_of
 from fsel_book.table_columns import (
     ArrangedTable,
     TableError,
+    matching,
+    named_columns,
     no_such_column,
     quote_names,
 )
@@ -47,6 +49,7 @@ from fsel_book.table_selector import (
     TableEncoder,
     TableSelector,
     check_counts,
+    check_given_and_excluded,
     takes_classes,
     takes_counts,
 )
@@ -84,6 +87,8 @@ class ChosenColumn:
     times_chosen : int or None
         In how many of the folds of the comparison it was chosen, among as many columns;
         None where the folds look at the target, and the choice does not.
+    is_given : bool
+        Whether it had to be chosen.
     """
 
     name: str
@@ -94,6 +99,7 @@ class ChosenColumn:
     nearest_of: int
     alone_error: float = float("nan")
     times_chosen: int | None = None
+    is_given: bool = False
 
 
 @dataclass
@@ -202,6 +208,7 @@ class Report:
                     "rank_by_F": one.rank,
                     "alone": one.alone,
                     "alone_error": one.alone_error,
+                    "is_given": one.is_given,
                     "times_chosen": one.times_chosen,
                     "n_folds": self.n_folds,
                     "stands_for": [
@@ -317,6 +324,8 @@ def report(
     task: Literal["auto", "classes", "numbers", "counts"] = "auto",
     drop: str | Sequence[str] = (),
     keep: str | Sequence[str] = (),
+    given: str | Sequence[str] = (),
+    exclude: str | Sequence[str] = (),
     dates: Literal["refuse", "parts"] = "refuse",
     transpose: bool = False,
     units: str | None = None,
@@ -339,8 +348,14 @@ def report(
         numbers for classes, and whole numbers from 0 or a few on, most of them small,
         for counts.
     drop, keep : str or sequence of str
-        Columns to leave out, and columns to keep that look like numbers of rows; a text
-        may name several, with commas.
+        Columns to leave out, and columns to keep that look like numbers of rows. Here
+        and below a text may name several, with commas, and a name that no column has is
+        a pattern: "RPL*" is all that begin so.
+    given : str or sequence of str
+        Columns that have to be among the chosen ones, those of all methods.
+    exclude : str or sequence of str
+        Columns that may not be chosen, by any method. Unlike those that are dropped they
+        stay among all columns, which the choice is compared with and stands for.
     dates : {"refuse", "parts"}
         What becomes of a column of dates.
     transpose : bool
@@ -430,6 +445,7 @@ def report(
     said = list(table.warnings)
     X = table.X
     d = X.shape[1]
+    must, may_not = _asked_of_columns(table, given, exclude, n_features_to_select)
     if n_features_to_select is not None and not 1 <= n_features_to_select < d:
         raise TableError(
             table.name,
@@ -440,9 +456,7 @@ def report(
         )
     sizes = None
     if n_features_to_select is not None:
-        from fsel_book.comparison import sizes_up_to
-
-        most = max(1, min(d - 1, len(X) // 2, 200))
+        most = max(1, min(d - 1 - len(may_not), len(X) // 2, 200))
         sizes = sorted({*sizes_up_to(most), n_features_to_select})
     comparison = compare(
         X,
@@ -450,6 +464,8 @@ def report(
         sizes=sizes,
         n_folds=n_folds,
         units=together,
+        given=must,
+        excluded=may_not,
         n_jobs=n_jobs,
         progress=lambda done, total: tell("Comparing", done, total),
     )
@@ -457,29 +473,39 @@ def report(
     is_noise = comparison.p_value > NOISE
     r = n_features_to_select or comparison.fewest(OURS)
     if is_noise and n_features_to_select is None:
-        r = _fewest_for_half(X, comparison.sizes)
+        r = _fewest_for_half(X, comparison.sizes, must, may_not)
     kind: Any = "ignore" if is_noise else question.kind
     with _noted(said):
-        selector = TableSelector(r, target=kind).fit(X, question.y)
+        selector = TableSelector(
+            r,
+            target=kind,
+            given=must if len(must) else None,
+            exclude=may_not if len(may_not) else None,
+        ).fit(X, question.y)
     said = [one for one in said if "n_features_to_select" not in one]
     encoder = TableEncoder().fit(X)
     Z = encoder.transform(X)
     of_column = encoder.of_column
-    lists = _lists(Z, of_column, question, r)
+    F = question.f_statistics(Z)
+    scores = np.zeros(d)
+    np.maximum.at(scores, of_column, F)
+    Y = question.indicators()
+    Y = Y - Y.mean(axis=0)
+    orders = orders_of(Z, of_column, Y, scores, max(r, 2), must, may_not)
+    lists = {method: order[:r] for method, order in orders.items()}
     lists[OURS] = selector.selected_
     explained = {
         method: _explained(Z, np.isin(of_column, columns))
         for method, columns in lists.items()
     }
     tell("Explaining")
-    F = question.f_statistics(Z)
-    scores = np.zeros(d)
-    np.maximum.at(scores, of_column, F)
     chosen = _chosen_columns(Z, of_column, list(X.columns), selector.selected_, scores)
     folds = list(folds_of(question, d, n_folds, together))
     for one, j in zip(chosen, selector.selected_[:MOST_ALONE]):
         alone = _alone(X.iloc[:, [j]], question, folds)
         one.alone, one.alone_error = float(np.mean(alone)), comparison.error_of(alone)
+    for one, j in zip(chosen, selector.selected_):
+        one.is_given = bool(j in must)
     if not is_noise:
         for one, j in zip(chosen, selector.selected_):
             one.times_chosen = int(comparison.times_chosen[r][j])
@@ -500,6 +526,8 @@ def report(
             selector,
             [*drop_too, *([units] if units is not None else [])],
             keep,
+            given,
+            exclude,
             dates,
             transpose,
             bool(kept.all()),
@@ -516,14 +544,68 @@ def report(
     return found
 
 
-def _fewest_for_half(X: Any, sizes: list[int]) -> int:
+def _asked_of_columns(
+    table: ArrangedTable, given: Any, exclude: Any, r: int | None
+) -> tuple[np.ndarray, np.ndarray]:
+    """The places of the columns that have to be chosen, and of those that may not be."""
+    names = list(table.X.columns)
+    known = dict.fromkeys([*table.original, *table.came_from, *table.left_out])
+    everything = table.original.head(0).reindex(columns=list(known))
+    found = []
+    try:
+        for option, said in (("given", given), ("exclude", exclude)):
+            asked = named_columns(everything, said, option)
+            if table.target in asked:
+                raise ValueError(f"{option} names the target, {table.target!r}.")
+            gone = [one for one in asked if one not in names]
+            if option == "given" and gone:
+                why = table.left_out.get(gone[0], "taken apart into others")
+                raise ValueError(
+                    f"given: {gone[0]!r} is not among the columns to choose from ({why})."
+                    + (f" To take it: keep={gone[0]!r}." if "rows apart" in why else "")
+                )
+            found.append(
+                np.array([names.index(one) for one in asked if one in names], int)
+            )
+        must, may_not = found
+        check_given_and_excluded(
+            must,
+            may_not,
+            max(1, len(must)) if r is None else r,
+            np.array(names, dtype=object),
+            len(names),
+        )
+    except ValueError as error:
+        raise TableError(table.name, [str(error)]) from None
+    for places, one, many in (
+        (
+            must,
+            "has to be chosen, by every method",
+            "have to be chosen, by every method",
+        ),
+        (
+            may_not,
+            "may not be chosen",
+            "may not be chosen, and are still among all columns",
+        ),
+    ):
+        if len(places):
+            said = quote_names([names[j] for j in places], 5)
+            table.notes.append(f"{said} {one if len(places) == 1 else many}, as asked.")
+    return must, may_not
+
+
+def _fewest_for_half(
+    X: Any, sizes: list[int], given: np.ndarray, excluded: np.ndarray
+) -> int:
     """The smallest of some numbers of columns that explain half of the variance of all,
     or the largest.
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for r in sizes:
-            plain = TableSelector(r).fit(X).certificate_.plain
+            selector = TableSelector(r, given=given, exclude=excluded).fit(X)
+            plain = selector.certificate_.plain
             if plain is not None and plain.explained and plain.explained.share >= 0.5:
                 return r
     return sizes[-1]
@@ -546,22 +628,6 @@ def _keep_rows(table: ArrangedTable, kept: np.ndarray) -> None:
     table.original = table.original[kept].reset_index(drop=True)
     if table.row_names is not None:
         table.row_names = table.row_names[kept]
-
-
-def _lists(
-    Z: np.ndarray, of_column: np.ndarray, question: Question, r: int
-) -> dict[str, np.ndarray]:
-    """The columns that each other method chooses of all rows."""
-    Y = question.indicators()
-    Y = Y - Y.mean(axis=0)
-    F = question.f_statistics(Z)
-    of_columns = np.zeros(of_column.max() + 1)
-    np.maximum.at(of_columns, of_column, F)
-    return {
-        "RFE": elimination_order(Z, of_column, Y, max(r, 2))[:r],
-        "L1": lasso_order(Z, of_column, Y, r)[:r],
-        "F score": np.argsort(-of_columns, kind="stable")[:r],
-    }
 
 
 def _explained(Z: np.ndarray, mask: np.ndarray) -> float:
@@ -842,7 +908,7 @@ def _verdict(found: Report) -> list[str]:
         return said
     said += _what_to_take(found, target)
     if side < 0:
-        said.append(_as_good_as_all(comparison, r, target))
+        said.append(_as_good_as_all(found, target))
     return said
 
 
@@ -929,10 +995,9 @@ def _what_to_take(found: Report, target: str) -> list[str]:
     ]
 
 
-def _as_good_as_all(comparison: ComparedMethods, r: int, target: str) -> str:
-    """The fewest columns that predict as well as all do, where the `r` chosen ones do
-    not.
-    """
+def _as_good_as_all(found: Report, target: str) -> str:
+    """The fewest columns that predict as well as all do, where those chosen do not."""
+    comparison, r = found.comparison, len(found.chosen)
     whole = ("all columns", comparison.n_columns)
     score = _score(comparison, *whole)
     # where only a number picked apart tells that `r` are worse, fewer are no better
@@ -947,8 +1012,12 @@ def _as_good_as_all(comparison: ComparedMethods, r: int, target: str) -> str:
                     f"which the data cannot tell them apart."
                 )
     return (
-        f"No number of columns tried predicts as well as all of them, {score}: to predict "
-        f"{target} and nothing else, take all."
+        f"No number of columns tried predicts as well as all of them, {score}"
+        + (
+            ", which those have a part in that may not be chosen."
+            if found.selector.exclude is not None
+            else f": to predict {target} and nothing else, take all."
+        )
     )
 
 
@@ -989,6 +1058,14 @@ def _versions() -> dict[str, str]:
     return found
 
 
+def _parts(said: str | Sequence[str], names: list[str]) -> list[str]:
+    """The names and patterns that an option has, those with commas taken apart."""
+    found: list[str] = []
+    for one in [said] if isinstance(said, str) else said:
+        found += [one] if one in names else [part.strip() for part in one.split(",")]
+    return [one for one in found if matching(one, names)]
+
+
 def _code(
     data: Any,
     table: ArrangedTable,
@@ -996,6 +1073,8 @@ def _code(
     selector: TableSelector,
     drop: Sequence[str],
     keep: str | Sequence[str],
+    given: str | Sequence[str],
+    exclude: str | Sequence[str],
     dates: str,
     transpose: bool,
     all_rows: bool,
@@ -1045,7 +1124,14 @@ def _code(
             ")",
         ]
         made = "learner"
-    chooser = f'TableSelector({len(selector.selected_)}, target="{selector.target}")'
+    asked = "".join(
+        f", {option}={_parts(said, list(table.X.columns))!r}"
+        for option, said in (("given", given), ("exclude", exclude))
+        if said
+    )
+    chooser = (
+        f'TableSelector({len(selector.selected_)}, target="{selector.target}"{asked})'
+    )
     numeric = 'make_pipeline(SimpleImputer(strategy="median"), StandardScaler())'
     lines = ["import numpy as np"] if name.endswith("CV") or grid else []
     lines += [

@@ -761,7 +761,8 @@ def _how_many(question: _Question, train: np.ndarray, least: int) -> int:
     selector = question.selector
     parameters = _last(selector).get_params(deep=False)
     has_groups = parameters.get("groups") is not None
-    has_given = parameters.get("given") is not None
+    adds = "n_features_to_add" in parameters  # beside those given
+    has_given = adds and parameters.get("given") is not None
     if not (has_groups or has_given or isinstance(selector, Pipeline)):
         return int(question.X.shape[1])
     with warnings.catch_warnings():

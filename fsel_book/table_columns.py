@@ -9,6 +9,7 @@ at once, each with the name of the column, the value, and the remedy.
 import datetime
 import decimal
 import difflib
+import fnmatch
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -24,6 +25,8 @@ __all__ = [
     "are_row_names",
     "is_unnamed",
     "kind_of",
+    "matching",
+    "named_columns",
     "no_such_column",
     "quote_names",
     "turned",
@@ -386,20 +389,45 @@ class ArrangedTable:
     warnings: list[str] = field(default_factory=list)
 
 
-def _named(frame: Any, names: str | Sequence[str], option: str) -> list[str]:
-    """The columns that an option names; a text may name several, with commas."""
+def matching(name: str, columns: Iterable[str]) -> list[str]:
+    """The columns of this name or, where there is none, those that fit it as a pattern:
+    `*` stands for any letters, `?` for one, `[ab]` for one of these.
+
+    Examples
+    --------
+    >>> matching("RPL*", ["RPL3", "RPS6", "RPL10"])
+    ['RPL3', 'RPL10']
+    """
+    columns = list(columns)
+    if name in columns:
+        return [name]
+    return [one for one in columns if fnmatch.fnmatchcase(str(one), name)]
+
+
+def named_columns(frame: Any, names: str | Sequence[str], option: str) -> list[str]:
+    """The columns of a frame that an option names, each once, by names and patterns; a
+    text may have several, with commas.
+
+    Raises
+    ------
+    ValueError
+        Nothing has this name or fits this pattern.
+    """
     given = [names] if isinstance(names, str) else list(names)
+    known = set(frame.columns)
     found: list[str] = []
-    for one in given:
-        one = str(one)
-        parts = (
-            [one] if one in frame.columns else [part.strip() for part in one.split(",")]
-        )
-        found += [part for part in parts if part]
-    unknown = [one for one in found if one not in frame.columns]
-    if unknown:
-        raise ValueError(f"{option}: " + no_such_column("the table", unknown[0], frame))
-    return found
+    for one in map(str, given):
+        parts = [one] if one in known else [part.strip() for part in one.split(",")]
+        for part in filter(None, parts):
+            columns = [part] if part in known else matching(part, frame.columns)
+            if not columns and set(part) & set("*?["):
+                raise ValueError(f"{option}: no column fits {part!r}.")
+            if not columns:
+                raise ValueError(
+                    f"{option}: " + no_such_column("the table", part, frame)
+                )
+            found += columns
+    return list(dict.fromkeys(found))
 
 
 def _row_of(index: int, row_names: NDArray | None) -> str:
@@ -499,7 +527,8 @@ def arrange(
     target : str
         The column to predict.
     drop : str or sequence of str
-        Columns to leave out; a text may name several, with commas.
+        Columns to leave out, by names or patterns as "RPL*"; a text may have several,
+        with commas.
     keep : str or sequence of str
         Columns that may be chosen although they look like numbers of rows.
     dates : {"refuse", "parts"}
@@ -550,8 +579,8 @@ def arrange(
             )
         raise TableError(table.name, [no_such_column("the table", target, frame)])
     try:
-        dropped = _named(frame, drop, "drop")
-        kept = _named(frame, keep, "keep")
+        dropped = named_columns(frame, drop, "drop")
+        kept = named_columns(frame, keep, "keep")
     except ValueError as error:
         raise TableError(table.name, [str(error)]) from None
     if target in dropped:

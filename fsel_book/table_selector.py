@@ -17,10 +17,12 @@ from sklearn.utils import Tags, check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from fsel_book.arrays import readable_array, refuse_other_forms
+from fsel_book.constraints import Constraints, named
 from fsel_book.groups import GroupSelector
 from fsel_book.sizes import default_splitter, size_path
 from fsel_book.sparsification import BSSSelector
-from fsel_book.table_columns import kind_of
+from fsel_book.table_columns import kind_of, matching
+from fsel_book.validation import feature_indices
 from fsel_book.versions import VersionedEstimator
 
 __all__ = [
@@ -34,6 +36,8 @@ __all__ = [
     "takes_counts",
 ]
 
+NONE = np.zeros(0, dtype=int)  # of the columns
+SIZES = [*range(1, 31), 40, 50, 70, 100, 140, 200]  # to try under constraints
 MOST_LEVELS = 30  # of a category; the rarest are taken together
 
 
@@ -236,16 +240,80 @@ def f_statistics(Z: np.ndarray, y: Any, classes: bool) -> np.ndarray:
     return F if np.any(F > 0) else np.ones(len(F))
 
 
+def check_given_and_excluded(
+    given: np.ndarray, excluded: np.ndarray, r: Any, names: np.ndarray | None, d: int
+) -> None:
+    """Raise a ValueError unless `r` of `d` columns can be chosen, all that are given and
+    none that is excluded among them.
+    """
+    both = np.intersect1d(given, excluded)
+    if len(both):
+        raise ValueError(
+            f"given has {named(int(both[0]), names)}, and exclude has it, too: leave it "
+            f"out of one of them."
+        )
+    if isinstance(r, str):
+        return
+    if r < len(given):
+        raise ValueError(
+            f"given has {len(given)} columns, {named(int(given[0]), names)} the first, and "
+            f"n_features_to_select asks for {r}: ask for at least {len(given)}."
+        )
+    if len(excluded) and r > d - len(excluded):
+        raise ValueError(
+            f"exclude has {len(excluded)} of {d} columns, "
+            f"{named(int(excluded[0]), names)} the first, and leaves fewer than the {r} of "
+            f"n_features_to_select: ask for fewer, or exclude fewer."
+        )
+
+
+def given_first(
+    scores: np.ndarray | None, of_column: np.ndarray, given: np.ndarray
+) -> np.ndarray | None:
+    """The scores of encoded columns, above all others those of columns that are given: so
+    they are picked as soon as they are feasible, and the others beside them.
+    """
+    if scores is None or not len(given):
+        return scores
+    return np.where(np.isin(of_column, given), 1e6 * np.max(scores), scores)
+
+
+def constraints_of(given: np.ndarray, excluded: np.ndarray) -> Constraints | None:
+    """That columns have to be taken, and others may not be: groups of one column each, of
+    which exactly one is taken.
+    """
+    if not len(given) and not len(excluded):
+        return None
+    return Constraints(
+        excluded.tolist() if len(excluded) else None,
+        exactly_one={j: [j] for j in given.tolist()} if len(given) else None,
+    )
+
+
 def choose_columns(
-    Z: np.ndarray, of_column: np.ndarray, r: Any, scores: np.ndarray | None, ridge: Any
+    Z: np.ndarray,
+    of_column: np.ndarray,
+    r: Any,
+    scores: np.ndarray | None,
+    ridge: Any,
+    given: np.ndarray = NONE,
+    excluded: np.ndarray = NONE,
 ) -> tuple[np.ndarray, Any]:
     """The places of `r` columns of a table in the order picked, and the selector that
-    chose them from the encoded ones.
+    chose them from the encoded ones; all that are given are among them, and none that is
+    excluded.
     """
     labels, group = np.unique(of_column, return_inverse=True)
+    scores = given_first(scores, of_column, given)
     selector: Any
     if len(labels) == len(of_column):
-        selector = BSSSelector(r, score_func=scores, ridge=ridge).fit(Z)
+        place = np.argsort(of_column)
+        constraints = constraints_of(
+            *(place[np.searchsorted(labels, some)] for some in (given, excluded))
+        )
+        selector = BSSSelector(
+            r, score_func=scores, ridge=ridge, constraints=constraints
+        ).fit(Z)
         return of_column[selector.selected_], selector
     of_group: dict[int, float] | None = None
     if scores is not None:
@@ -257,6 +325,7 @@ def choose_columns(
         groups=of_column,
         score_func=of_group,
         ridge="auto" if ridge is None else ridge,
+        constraints=constraints_of(given, excluded),
     ).fit(Z)
     return np.array(selector.selected_groups_, dtype=int), selector
 
@@ -282,6 +351,12 @@ class TableSelector(SelectorMixin, VersionedEstimator):
         What `y` is: "auto" takes texts, flags and up to ten different whole numbers for
         classes, and for counts what `takes_counts` does. Of counts the roots are looked
         at. With "ignore" nobody looks at `y`.
+    given : sequence of names or int, mask, or None
+        Columns that are to be among the chosen ones whatever happens. The certificate is
+        that of the columns that come out, these among them.
+    exclude : sequence of names or int, mask, or None
+        Columns that may not be chosen. They stay part of the table that is to be kept. In
+        both a name that no column has is a pattern: "RPL*" is all that begin so.
     ridge : float, "auto" or None
         For the selector within, `selector_`: what `BSSSelector` or, where there are
         categories, `GroupSelector` says of it. None is its default.
@@ -310,7 +385,8 @@ class TableSelector(SelectorMixin, VersionedEstimator):
     Raises
     ------
     ValueError
-        By `fit`: a parameter is not possible, or `X` holds infinite values or columns
+        By `fit`: a parameter is not possible, what is given and what is excluded
+        contradict each other or the number of columns, or `X` holds infinite values or columns
         that are neither numbers nor categories.
 
     See Also
@@ -339,10 +415,14 @@ class TableSelector(SelectorMixin, VersionedEstimator):
         n_features_to_select: float | Literal["auto"] | None = None,
         *,
         target: Literal["auto", "classes", "numbers", "counts", "ignore"] = "auto",
+        given: Any = None,
+        exclude: Any = None,
         ridge: float | Literal["auto"] | None = None,
     ) -> None:
         self.n_features_to_select = n_features_to_select
         self.target = target
+        self.given = given
+        self.exclude = exclude
         self.ridge = ridge
 
     def __sklearn_tags__(self) -> Tags:
@@ -452,22 +532,47 @@ class TableSelector(SelectorMixin, VersionedEstimator):
             import pandas as pd
 
             table = pd.DataFrame(Z, columns=names)
-        r = self._number_of_columns(X, target)
+        given, excluded = (self._columns_named(name) for name in ("given", "exclude"))
+        own = getattr(self, "feature_names_in_", None)
+        check_given_and_excluded(given, excluded, "auto", own, self.n_features_in_)
+        r = self._number_of_columns(X, target, len(given), len(excluded))
+        check_given_and_excluded(given, excluded, r, own, self.n_features_in_)
         self.selected_, self.selector_ = choose_columns(
-            table, of_column, r, scores, self.ridge
+            table, of_column, r, scores, self.ridge, given, excluded
         )
         self.certificate_ = self.selector_.certificate_
         return self
 
-    def _number_of_columns(self, X: Any, target: Any) -> Any:
+    def _columns_named(self, parameter: str) -> np.ndarray:
+        """The columns that a parameter names, by indices, a mask, names or patterns."""
+        said = getattr(self, parameter)
+        names = getattr(self, "feature_names_in_", None)
+        if names is not None and isinstance(said, (str, list, tuple, set, np.ndarray)):
+            texts = [said] if isinstance(said, str) else list(said)
+            if texts and all(isinstance(one, str) for one in texts):
+                # what fits nothing is left as it is, to be refused
+                found = [
+                    name for one in texts for name in matching(one, names) or [one]
+                ]
+                said = list(dict.fromkeys(found))
+        return feature_indices(said, self.n_features_in_, names, parameter)
+
+    def _number_of_columns(
+        self, X: Any, target: Any, n_given: int = 0, n_excluded: int = 0
+    ) -> Any:
         """How many columns are asked for, or what predicts the target best; "auto" where
         the selector within is to say.
         """
         asked, d = self.n_features_to_select, self.n_features_in_
         if asked is None:
-            return max(1, min(50, d // 2))
+            return max(1, n_given, min(50, d // 2, d - n_excluded))
         if isinstance(asked, str) and asked == "auto":
             if target is None or d == 1:
+                if n_given:
+                    raise ValueError(
+                        "n_features_to_select='auto' is not possible with given columns "
+                        "and without a target: ask for a number."
+                    )
                 return "auto"
             classes = (
                 takes_classes(target)
@@ -475,7 +580,11 @@ class TableSelector(SelectorMixin, VersionedEstimator):
                 else self.target == "classes"
             )
             folds = default_splitter(target, classes)
-            self.size_path_ = size_path(self, X, target, cv=folds)
+            sizes = None
+            if n_given or n_excluded:
+                sizes = [r for r in SIZES if max(1, n_given) <= r <= d - n_excluded]
+                sizes = sorted({*sizes, max(1, n_given)})
+            self.size_path_ = size_path(self, X, target, sizes=sizes, cv=folds)
             return self.size_path_.within_one_error()
         if isinstance(asked, (bool, np.bool_)) or not isinstance(
             asked, (int, float, np.integer, np.floating)

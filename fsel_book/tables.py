@@ -210,7 +210,9 @@ def _names_columns(first: list[str], body: list[list[str]]) -> bool:
     if any(sum(row[j] == first[j] for row in whole) for j in texts) and numbers:
         return False
     alike = [
-        j for j in numbers if all(_reads_as_number(row[j]) or not row[j] for row in whole)
+        j
+        for j in numbers
+        if all(_reads_as_number(row[j]) or not row[j] for row in whole)
     ]
     if len(alike) < len(numbers) or not numbers:
         return True
@@ -1081,7 +1083,11 @@ def _name_features_in_rows(table: RawTable, target: str, transpose: bool) -> Non
     genes may have one name, and then they are no names of rows.
     """
     frame = table.frame
-    if not frame.shape[1] or target in frame.columns or not is_unnamed(frame.columns[0]):
+    if (
+        not frame.shape[1]
+        or target in frame.columns
+        or not is_unnamed(frame.columns[0])
+    ):
         return
     first = frame.iloc[:, 0]
     if are_row_names(first) or kind_of(first) != "text":
@@ -1108,7 +1114,8 @@ def open_table(
     target : str
         The column to predict.
     drop : str or sequence of str
-        Columns to leave out; a text may name several, with commas.
+        Columns to leave out, by names or patterns as "RPL*"; a text may have several,
+        with commas.
     keep : str or sequence of str
         Columns that may be chosen although they look like numbers of rows.
     dates : {"refuse", "parts"}

@@ -20,11 +20,14 @@ from sklearn.model_selection import RepeatedStratifiedKFold
 from fsel_book import TableSelector
 from fsel_book.comparison import (
     COUNT_ALPHAS,
+    METHODS,
     OURS,
     ComparedMethods,
     compare,
     elimination_order,
+    folds_of,
     lasso_order,
+    orders_of,
     p_value_of_relation,
     question_of,
     sizes_up_to,
@@ -320,3 +323,41 @@ def test_the_best_of_many_numbers_of_noise_is_too_good_and_one_picked_apart_is_n
         apart.append(found.picked_apart(OURS).mean())
     error = np.std(apart) / np.sqrt(200)
     assert np.mean(best) > 0.3 and abs(np.mean(apart)) < 4 * error
+
+
+@pytest.mark.parametrize("without", ["bark", "no column"])
+def test_every_method_keeps_to_what_is_given_and_excluded(without):
+    frame = mixed_table()
+    X, y = frame.drop(columns=["kind", without], errors="ignore"), frame["kind"]
+    question, _ = question_of(y, "kind", True, 5)
+    given, excluded = [4], [0, 1]
+
+    found = compare(X, question, given=given, excluded=excluded, n_jobs=1)
+    assert found.sizes[-1] <= X.shape[1] - 2
+    for counts in found.times_chosen.values():
+        assert counts[4] == 15 and not counts[[0, 1]].any()
+    selected = [
+        TableSelector(3, target="classes", given=given, exclude=excluded)
+        .fit(X.iloc[train], y[train])
+        .selected_
+        for train, _ in folds_of(question, X.shape[1])
+    ]
+    times = np.bincount(np.concatenate(selected), minlength=X.shape[1])
+    assert found.times_chosen[3].tolist() == times.tolist()
+    Z = TableEncoder().fit(X)
+    of_column, Z = Z.of_column, Z.transform(X)
+    Y = question.indicators() - question.indicators().mean(axis=0)
+    scores = np.arange(X.shape[1], 0, -1.0)
+    orders = orders_of(Z, of_column, Y, scores, 3, np.array(given), np.array(excluded))
+    for order in orders.values():
+        assert order[0] == 4 and not set(order) & {0, 1}
+        assert sorted([*order, 0, 1]) == list(range(X.shape[1]))
+
+
+def test_with_one_column_open_all_methods_have_one_score():
+    frame = mixed_table()
+    X, y = frame.drop(columns="kind"), frame["kind"]
+    question, _ = question_of(y, "kind", True, 5)
+    found = compare(X, question, sizes=[2], given=[3, 4], excluded=[0, 1], n_jobs=1)
+    every = np.array([found.scores[method, 2] for method in METHODS])
+    assert np.allclose(every, every[0])

@@ -391,6 +391,36 @@ def test_rows_of_one_unit_stay_together():
     assert "patient" not in together.table.X and "patient" in together.table.left_out
 
 
+def test_columns_are_given_and_families_excluded(tmp_path):
+    frame = measured(load_breast_cancer, 120).rename(
+        columns=lambda one: one.replace(" ", "_")
+    )
+    path = tmp_path / "table.csv"
+    frame.to_csv(path, index=False)
+    found = report(path, "target", given="mean_texture", exclude="worst_*,*_error")
+    assert "mean_texture" in found.names
+    assert not [name for name in found.names if "worst" in name or "error" in name]
+    assert found.n_columns == 30 and [
+        one.name for one in found.chosen if one.is_given
+    ] == ["mean_texture"]
+    assert "'mean_texture' has to be chosen" in " ".join(found.read)
+    assert "and 15 more may not be chosen" in " ".join(found.read)
+    assert "mean_texture <small>(given)</small>" in page_of(found)
+    said = run(found.code, tmp_path)
+    assert sorted(found.names) == sorted(re.findall(r"'([^']+)'", said))
+    dropped = report(path, "target", drop=["worst_*"])
+    assert dropped.n_columns == 20
+
+
+def test_all_columns_are_not_advised_where_some_are_excluded():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.standard_normal((120, 5)), columns=list("abcde"))
+    frame["y"] = frame["a"] + 0.3 * rng.standard_normal(120)
+    found = report(frame.assign(b=frame["b"] + frame["a"]), "y", exclude="a")
+    text = " ".join(found.verdict)
+    assert "worse than all of them" in text and "take all" not in text
+
+
 # ---------------------------------------------------------------- what it refuses
 
 
@@ -401,6 +431,15 @@ def test_rows_of_one_unit_stay_together():
         (lambda f: f, {"n_features_to_select": 0}, "n_features_to_select=0"),
         (lambda f: f, {"n_features_to_select": 99}, "from 1 to 29"),
         (lambda f: f, {"units": "nobody"}, "no column 'nobody'"),
+        (lambda f: f, {"given": "nobody"}, "given: .* no column 'nobody'"),
+        (lambda f: f, {"exclude": "no*"}, r"exclude: no column fits 'no\*'"),
+        (lambda f: f, {"drop": "no*"}, r"drop: no column fits 'no\*'"),
+        (lambda f: f, {"given": "target"}, "given names the target, 'target'"),
+        (lambda f: f, {"given": "mean area", "drop": "mean*"}, "'mean area' .* as asked"),
+        (lambda f: f.assign(id=range(60)), {"given": "id"}, "'id' .*: keep='id'"),
+        (lambda f: f, {"given": "mean area", "exclude": "*area"}, "'mean area', and excl"),
+        (lambda f: f, {"given": "mean*", "n_features_to_select": 4}, "at least 10"),
+        (lambda f: f, {"exclude": ["mean*", "w*", "* error"]}, "exclude has 30 of 30"),
         (lambda f: f.assign(target=[f"no {i}" for i in range(len(f))]), {}, "different"),
         (lambda f: f.assign(target=f["target"].map({0: "a", 1: "b"})),
          {"task": "numbers"}, "task='numbers'"),
@@ -604,6 +643,20 @@ def test_the_command_names_remedies_as_it_takes_them(tmp_path, capsys):
     assert main([*arguments, "--drop", "day", "--drop", "weight", "--keep", "id"]) == 0
     facts = json.loads((tmp_path / "report.json").read_text())
     assert facts["n_columns"] == 5
+
+
+def test_the_command_gives_and_excludes(tmp_path, capsys):
+    path = tmp_path / "iris.csv"
+    measured(load_iris).to_csv(path, index=False)
+    arguments = ["report", str(path), "--target", "target", "--out", str(tmp_path)]
+    wide = "sepal width (cm)"
+    assert main([*arguments, "--given", wide, "--exclude", "petal l*"]) == 0
+    facts = json.loads((tmp_path / "report.json").read_text())
+    assert {one["name"]: one["is_given"] for one in facts["columns"]}[wide]
+    assert "petal length (cm)" not in [one["name"] for one in facts["columns"]]
+    capsys.readouterr()
+    assert main([*arguments, "--given", wide, "--exclude", "sepal*"]) == 1
+    assert wide in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

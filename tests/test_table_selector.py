@@ -226,3 +226,89 @@ def test_gaps_are_filled_with_medians_of_the_rows_learned_from():
     encoder = TableEncoder().fit(A)
     for rows in (A, new):
         assert np.allclose(encoder.transform(rows), reference.transform(rows))
+
+
+# ---------------------------------------------------------------- given and excluded
+
+
+@pytest.mark.parametrize("with_target", [True, False])
+@pytest.mark.parametrize("without", ["no column", "bark"])
+def test_given_columns_come_out_and_excluded_ones_do_not(with_target, without):
+    """Of numbers and of a table with a category, whatever the scores say."""
+    frame = mixed_table()
+    X, y = frame.drop(columns=["kind"]), frame["kind"] if with_target else None
+    X = X.drop(columns=without, errors="ignore")
+    best = TableSelector(3).fit(X, y)
+    out = best.get_feature_names_out()[0]
+    given = [name for name in X if name not in best.get_feature_names_out()][:2]
+    selector = TableSelector(3, given=given, exclude=[out]).fit(X, y)
+    names = selector.get_feature_names_out()
+    assert set(given) < set(names) and out not in names and len(names) == 3
+    assert selector.certificate_.holds
+    places = [list(X).index(name) for name in given]
+    mask = np.array([name == out for name in X])
+    other = TableSelector(3, given=places, exclude=mask).fit(X, y)
+    assert other.selected_.tolist() == selector.selected_.tolist()
+
+
+def test_with_a_target_the_others_are_chosen_beside_those_given():
+    """The twin of a given column is not needed any more."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((200, 6))
+    y = X[:, 0] + 0.9 * X[:, 3] + rng.standard_normal(200)
+    X[:, 1] = X[:, 0] + 0.1 * rng.standard_normal(200)
+    chosen = TableSelector(2, given=[1]).fit(X, y).selected_
+    assert chosen.tolist() == [1, 3]
+
+
+def test_of_equal_columns_both_come_out_if_both_are_given():
+    X = mixed_table().drop(columns="kind")
+    X["x9"] = X["x0"]
+    for frame in (X, X.drop(columns="bark")):
+        names = TableSelector(3, given=["x0", "x9"]).fit(frame).get_feature_names_out()
+        assert {"x0", "x9"} < set(names)
+
+
+def test_a_pattern_is_a_family_unless_a_column_is_called_so():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.standard_normal((50, 6)), columns=list("abcd") + ["a*", "ab"])
+    kept = TableSelector(3, exclude=["[b-d]"]).fit(X).get_feature_names_out()
+    assert set(kept) == {"a", "a*", "ab"}
+    assert "a*" not in TableSelector(5, exclude="a*").fit(X).get_feature_names_out()
+
+
+def test_the_number_that_is_found_keeps_to_what_is_given_and_excluded():
+    frame = mixed_table()
+    X, y = frame.drop(columns="kind"), frame["kind"]
+    selector = TableSelector("auto", given=["x4", "x5"], exclude=["bark"]).fit(X, y)
+    assert selector.size_path_.sizes[0] == 2 and selector.size_path_.sizes[-1] == 6
+    assert {"x4", "x5"} <= set(selector.get_feature_names_out())
+    assert len(TableSelector(exclude=["x*"]).fit(X).selected_) == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"given": ["x9"]}, "given has names that X has not: 'x9'"),
+        ({"exclude": ["z*"]}, r"exclude has names that X has not: 'z\*'"),
+        ({"given": ["x1"], "exclude": ["x*"]}, "'x1', and exclude has it, too"),
+        ({"given": ["x*"]}, "given has 6 columns, column 'x0' the first.* at least 6"),
+        ({"exclude": ["x*"]}, "exclude has 6 of 7 columns, column 'x0' the first"),
+        ({"given": 3}, "given=3 is not possible"),
+    ],
+)
+def test_what_is_given_and_excluded_is_refused_by_its_column(options, says):
+    with pytest.raises(ValueError, match=says):
+        TableSelector(3, **options).fit(mixed_table().drop(columns="kind"))
+    with pytest.raises(ValueError, match="given columns and without a target"):
+        TableSelector("auto", given=["x1"]).fit(mixed_table().drop(columns="kind"))
+
+
+def test_a_category_of_one_value_does_not_move_what_is_given():
+    """Encoded it is one column, which stands behind the numbers."""
+    frame = mixed_table().drop(columns="kind")
+    frame.insert(0, "site", "north")
+    frame = frame.drop(columns="bark")
+    selector = TableSelector(2, given=["x0"], exclude=["x1"])
+    names = selector.fit(frame).get_feature_names_out()
+    assert "x0" in names and "x1" not in names

@@ -6,6 +6,7 @@ data and the array library, so the only estimate given is measured: from the ste
 have been made.
 """
 
+import sys
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator
@@ -14,10 +15,11 @@ from typing import Any, Self, TypeVar
 
 from fsel_book.notices import stack_level
 
-__all__ = ["LONG", "Progress", "in_words", "warn_if_long"]
+__all__ = ["LONG", "LateBar", "Progress", "in_words", "is_watched", "warn_if_long"]
 
 LONG = 20.0  # seconds in all from which a loop says that it will take long
 FIRST_LOOK = 2.0  # seconds of steps after which their pace is known well enough
+LATE = 3.0  # seconds after which somebody who watches is shown a bar
 FEWEST_STEPS = 3  # before which nothing is said of the pace
 
 Item = TypeVar("Item")
@@ -205,3 +207,73 @@ class Progress:
             self.remedy,
             at_most=self.at_most,
         )
+
+
+def is_watched() -> bool:
+    """Whether somebody watches: the errors go to a terminal, or to a notebook."""
+    if "ipykernel" in sys.modules:
+        from IPython import get_ipython
+
+        if hasattr(get_ipython(), "kernel"):
+            return True
+    return bool(getattr(sys.stderr, "isatty", bool)())
+
+
+class LateBar:
+    """A bar for work of several kinds, from the time on when it has taken long; it is
+    gone when the work is done. What is done sooner shows nothing.
+
+    Parameters
+    ----------
+    unit : str
+        What a step is called.
+    after : float
+        Seconds before which nothing is shown.
+    clock : callable
+        Where the time comes from, in seconds.
+
+    Attributes
+    ----------
+    begun : float
+        The time of the clock at the start.
+    bar : tqdm or None
+        None before it is shown, and after `close`.
+
+    Examples
+    --------
+    >>> from fsel_book.progress import LateBar
+    >>> bar = LateBar("fold")
+    >>> bar("Comparing", 1, 5)
+    >>> bar.close()
+    """
+
+    def __init__(
+        self,
+        unit: str,
+        after: float = LATE,
+        clock: Callable[[], float] = time.perf_counter,
+    ) -> None:
+        self.unit = unit
+        self.after = after
+        self.clock = clock
+        self.begun = clock()
+        self.bar: Any = None
+
+    def __call__(self, what: str, done: int, total: int) -> None:
+        """Say that of some work so many of the steps are done."""
+        if self.clock() - self.begun < self.after:
+            return
+        if self.bar is None:
+            # the plain one, which needs no widgets in a notebook
+            from tqdm import tqdm
+
+            self.bar = tqdm(unit=self.unit, file=sys.stderr, leave=False)
+        self.bar.set_description(what, refresh=False)
+        self.bar.total, self.bar.n = total, done
+        self.bar.refresh()
+
+    def close(self) -> None:
+        """Take the bar away."""
+        if self.bar is not None:
+            self.bar.close()
+            self.bar = None

@@ -36,6 +36,7 @@ from fsel_book.comparison import (
     sign_of,
     sizes_up_to,
 )
+from fsel_book.progress import LateBar, is_watched
 from fsel_book.report_page import in_frame, page_of
 from fsel_book.table_columns import (
     ArrangedTable,
@@ -330,7 +331,7 @@ def report(
     transpose: bool = False,
     units: str | None = None,
     n_jobs: int | None = None,
-    progress: Callable[[str, int, int], None] | None = None,
+    progress: Callable[[str, int, int], None] | Literal[False] | None = None,
 ) -> Report:
     """Choose columns of a table, and say how good they are and what else would do.
 
@@ -365,8 +366,9 @@ def report(
         never apart when a choice is judged. It is no feature.
     n_jobs : int, optional
         As in joblib; None takes all processors for a large table.
-    progress : callable, optional
-        `progress(what, done, total)` is called as the work goes on.
+    progress : callable, False or None
+        `progress(what, done, total)` is called as the work goes on. None shows a bar in
+        a terminal or a notebook, once some seconds have passed; False shows nothing.
 
     Returns
     -------
@@ -391,10 +393,49 @@ def report(
     Of 999 shuffles of 'target' among the rows none seems as much related to the columns.
     """
 
-    def tell(what: str, done: int = 0, total: int = 1) -> None:
-        if progress is not None:
-            progress(what, done, total)
+    bar = LateBar("fold") if progress is None and is_watched() else None
 
+    def tell(what: str, done: int = 0, total: int = 1) -> None:
+        if told := progress or bar:
+            told(what, done, total)
+
+    try:
+        return _found(
+            data,
+            target,
+            n_features_to_select,
+            task,
+            drop,
+            keep,
+            given,
+            exclude,
+            dates,
+            transpose,
+            units,
+            n_jobs,
+            tell,
+        )
+    finally:
+        if bar is not None:
+            bar.close()
+
+
+def _found(
+    data: Any,
+    target: str,
+    n_features_to_select: int | None,
+    task: Literal["auto", "classes", "numbers", "counts"],
+    drop: str | Sequence[str],
+    keep: str | Sequence[str],
+    given: str | Sequence[str],
+    exclude: str | Sequence[str],
+    dates: Literal["refuse", "parts"],
+    transpose: bool,
+    units: str | None,
+    n_jobs: int | None,
+    tell: Callable[..., None],
+) -> Report:
+    """What `report` returns, for the same arguments."""
     tell("Reading")
     drop_too = [drop] if isinstance(drop, str) else list(drop)
     table = open_table(

@@ -1,10 +1,12 @@
 """What a long loop tells, and when: by a clock that the tests set."""
 
+import io
+import sys
 import warnings
 
 import pytest
 
-from fsel_book import BSSSelector, LPSVMClassifier
+from fsel_book import BSSSelector, LPSVMClassifier, progress
 from fsel_book.progress import FIRST_LOOK, LONG, Progress, in_words, warn_if_long
 
 
@@ -146,3 +148,28 @@ def test_the_bar_is_closed_where_a_loop_fails(capsys):
 )
 def test_durations_are_said_as_a_person_would(seconds, words):
     assert in_words(seconds) == words
+
+
+@pytest.mark.parametrize(("is_terminal", "watched"), [(True, True), (False, False)])
+def test_somebody_watches_a_terminal(is_terminal, watched, monkeypatch):
+    stream = io.StringIO()
+    stream.isatty = lambda: is_terminal
+    monkeypatch.setattr("sys.stderr", stream)
+    monkeypatch.delitem(sys.modules, "ipykernel", raising=False)
+    assert progress.is_watched() == watched
+    monkeypatch.setattr("sys.stderr", None)
+    assert not progress.is_watched()
+
+
+def test_a_late_bar_shows_nothing_of_what_is_soon_done(capsys):
+    now = [0.0]
+    bar = progress.LateBar("fold", after=3.0, clock=lambda: now[0])
+    for done in range(3):
+        now[0] += 0.9
+        bar("Comparing", done, 5)
+    assert bar.bar is None and capsys.readouterr().err == ""
+    now[0] += 0.9
+    bar("Comparing", 3, 5)
+    assert "Comparing" in (shown := capsys.readouterr().err) and "3/5" in shown
+    bar.close()
+    assert bar.bar is None

@@ -23,6 +23,7 @@ from sklearn.preprocessing import StandardScaler
 from fsel_book import TableSelector, comparison, report, reports
 from fsel_book.__main__ import main
 from fsel_book.comparison import METHODS, OURS, ComparedMethods
+from fsel_book.progress import LateBar
 from fsel_book.report_page import page_of
 from fsel_book.table_columns import TableError
 
@@ -435,7 +436,7 @@ def test_all_columns_are_not_advised_where_some_are_excluded():
         (lambda f: f, {"exclude": "no*"}, r"exclude: no column fits 'no\*'"),
         (lambda f: f, {"drop": "no*"}, r"drop: no column fits 'no\*'"),
         (lambda f: f, {"given": "target"}, "given names the target, 'target'"),
-        (lambda f: f, {"given": "mean area", "drop": "mean*"}, "'mean area' .* as asked"),
+        (lambda f: f, {"given": "mean area", "drop": "mean*"}, r"'mean area' .*\(as asked"),
         (lambda f: f.assign(id=range(60)), {"given": "id"}, "'id' .*: keep='id'"),
         (lambda f: f, {"given": "mean area", "exclude": "*area"}, "'mean area', and excl"),
         (lambda f: f, {"given": "mean*", "n_features_to_select": 4}, "at least 10"),
@@ -448,6 +449,38 @@ def test_all_columns_are_not_advised_where_some_are_excluded():
 def test_what_cannot_be_reported_is_refused_with_the_remedy(change, options, says):
     with pytest.raises(TableError, match=says):
         report(change(measured(load_breast_cancer, 60)), "target", **options)
+
+
+# ---------------------------------------------------------------- how far it is
+
+
+@pytest.mark.parametrize(
+    ("watched", "after", "progress", "shows"),
+    [
+        (True, 0.0, None, True),
+        (True, 600.0, None, False),
+        (True, 0.0, False, False),
+        (False, 0.0, None, False),
+    ],
+)
+def test_a_bar_is_shown_to_somebody_who_waits(
+    watched, after, progress, shows, monkeypatch, capsys
+):
+    made = []
+
+    def bar(unit):
+        made.append(LateBar(unit, after))
+        return made[-1]
+
+    monkeypatch.setattr(reports, "is_watched", lambda: watched)
+    monkeypatch.setattr(reports, "LateBar", bar)
+    report(measured(load_iris), "target", progress=progress)
+    seen = capsys.readouterr()
+    assert seen.out == "" and ("Comparing" in seen.err) == shows
+    assert all(one.bar is None for one in made)
+    with pytest.raises(TableError):
+        report(measured(load_iris), "nothing", progress=progress)
+    assert all(one.bar is None for one in made)
 
 
 # ---------------------------------------------------------------- what it writes

@@ -1820,6 +1820,7 @@ d = { 'settings': {'branch': 'main', 'doc_baseurl': '', 'doc_host': '', 'git_url
                                   'fsel_book.groups._column_in_words': ('groups_and_kernels.html#_column_in_words', 'fsel_book/groups.py'),
                                   'fsel_book.groups._column_on_host': ('groups_and_kernels.html#_column_on_host', 'fsel_book/groups.py'),
                                   'fsel_book.groups._factor_of': ('groups_and_kernels.html#_factor_of', 'fsel_book/groups.py'),
+                                  'fsel_book.groups._first_feasible': ('groups_and_kernels.html#_first_feasible', 'fsel_book/groups.py'),
                                   'fsel_book.groups._first_in_order': ('groups_and_kernels.html#_first_in_order', 'fsel_book/groups.py'),
                                   'fsel_book.groups._groups_by_name': ('groups_and_kernels.html#_groups_by_name', 'fsel_book/groups.py'),
                                   'fsel_book.groups._index_of': ('groups_and_kernels.html#_index_of', 'fsel_book/groups.py'),

@@ -9,7 +9,7 @@ judges, the same for all.
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, cast
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -35,8 +35,9 @@ from sklearn.model_selection import (
 )
 
 from fsel_book.certificates import Directions
+from fsel_book.groups import ColumnGroups, column_groups, group_bss
 from fsel_book.sparsification import bss
-from fsel_book.spectra import RowSpace, row_space
+from fsel_book.spectra import RidgeSpace, RowSpace, row_space
 from fsel_book.table_columns import quote_names
 from fsel_book.table_selector import (
     TableEncoder,
@@ -683,10 +684,9 @@ def _judged(
     orders = orders_of(Z, of_column, Y, of_columns, max(sizes), given, excluded)
     rng = np.random.default_rng(seed)
     free = np.setdiff1d(np.arange(n_columns), np.union1d(given, excluded))
-    plain = len(of_column) == n_columns
-    space = row_space(Z) if plain else None
+    space, groups = row_space(Z), column_groups(of_column, len(of_column))
     for r in sizes:
-        found.chosen[r] = _columns_of_ours(Z, of_column, r, F, space, given, excluded)
+        found.chosen[r] = _columns_of_ours(Z, groups, r, F, space, given, excluded)
         judge(OURS, r, found.chosen[r])
         for method, order in orders.items():
             judge(method, r, order[:r])
@@ -742,29 +742,41 @@ def orders_of(
 
 def _columns_of_ours(
     Z: np.ndarray,
-    of_column: np.ndarray,
+    groups: ColumnGroups,
     r: int,
     F: np.ndarray,
-    space: RowSpace | None,
+    space: RowSpace,
     given: np.ndarray,
     excluded: np.ndarray,
 ) -> np.ndarray:
-    """The columns that `TableSelector` would choose. Where every column is a number all
-    their numbers share one space, and nothing is certified.
+    """The columns that `TableSelector` would choose. All their numbers share one space,
+    and nothing is certified.
     """
-    if space is not None:
-        directions = Directions(None, None, r, spare=1, soft=True)
-        own = directions.of(space)
+    of_column = groups.labels[groups.codes]
+    scores = cast(np.ndarray, given_first(F, of_column, given))
+    if len(groups.labels) == len(of_column):
         place = np.argsort(of_column)
         sampling = bss(
-            own,
+            Directions(None, None, r, spare=1, soft=True).of(space),
             r,
-            scores=given_first(F, of_column, given),
+            scores=scores,
             n_different=r,
             constraints=constraints_of(place[given], place[excluded]),
         )
-        if sampling.n_selected == r:
-            return of_column[sampling.indices]
+        chosen = of_column[sampling.indices]
+    else:
+        largest = np.zeros(len(groups.labels))
+        np.maximum.at(largest, groups.codes, scores)
+        sampling = group_bss(
+            cast(RidgeSpace, Directions(None, "auto", r).of(space)),
+            groups,
+            r,
+            scores=largest,
+            constraints=constraints_of(given, excluded),
+        )
+        chosen = groups.labels[sampling.indices]
+    if sampling.n_selected == r:
+        return np.asarray(chosen, dtype=int)
     return choose_columns(Z, of_column, r, F, None, given, excluded)[0]
 
 

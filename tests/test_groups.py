@@ -29,6 +29,7 @@ from fsel_book import (
     AdditiveKernelSelector,
     Blocks,
     BSSSelector,
+    Constraints,
     GroupSelector,
     Sampling,
     as_blocks,
@@ -1366,3 +1367,36 @@ def test_work_for_labels_grows_with_their_number():
     )
     assert len(scores.of_groups) == d
     assert time.process_time() - start < 10
+
+
+@pytest.mark.parametrize("scored", [True, False])
+@pytest.mark.parametrize("constrained", [True, False])
+def test_the_first_feasible_group_is_found_without_judging_all(
+    scored, constrained, monkeypatch
+):
+    """Where the order does not depend on slack; few at a time or all at once, the picks
+    are the same.
+    """
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((30, 400)) @ np.diag(np.linspace(1, 3, 400))
+    of_column = np.minimum(np.arange(400), 390)
+    space = ridge_space(X, 3000.0)
+    options = {"rule": "best" if scored else "largest-norm"}
+    if scored:
+        options["scores"] = rng.random(391) ** 4
+    if constrained:
+        options["constraints"] = Constraints([390], exactly_one={"a": [7, 8]})
+    judged = []
+    whole = GroupBarriers.judge_groups
+
+    def counted(self, rows):
+        judged.append(len(rows))
+        return whole(self, rows)
+
+    monkeypatch.setattr(GroupBarriers, "judge_groups", counted)
+    few = group_bss(space, of_column, 12, **options)
+    assert len(judged) < 6
+    monkeypatch.setattr("fsel_book.groups.SOME_GROUPS", 0)
+    every = group_bss(space, of_column, 12, **options)
+    assert few.indices.tolist() == every.indices.tolist()
+    assert np.allclose(few.weights, every.weights)

@@ -581,7 +581,7 @@ def _found(
         is_number_picked=n_features_to_select is None and not is_noise,
         versions=_versions(),
     )
-    found.verdict = _verdict(found)
+    found.verdict = verdict_of(found)
     return found
 
 
@@ -891,8 +891,18 @@ def _why_so_many(
     return text
 
 
-def _verdict(found: Report) -> list[str]:
-    """What came out, in three sentences or so."""
+def verdict_of(found: Report) -> list[str]:
+    """What came out, in three sentences or so.
+
+    Parameters
+    ----------
+    found : Report
+        Its own `verdict` may be empty.
+
+    Returns
+    -------
+    list of str
+    """
     comparison, question = found.comparison, found.question
     r, d = len(found.chosen), found.n_columns
     target = repr(found.table.target)

@@ -133,7 +133,7 @@ def of_sizes(of_ours, of_all, *, picked=True):
         found.question, [1, 2], 10, scores, 0.25, 0.001, n_folds=5
     )
     found.is_number_picked = picked
-    return reports._verdict(found)[1]
+    return reports.verdict_of(found)[1]
 
 
 def test_what_only_picking_the_number_made_better_is_not_called_better():

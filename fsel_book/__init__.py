@@ -54,6 +54,7 @@ from fsel_book.leverage import (
 from fsel_book.loaders import load_dataset, load_techtc
 from fsel_book.ridge import RiskCurveDisplay, RLSClassifier, ridge_risk
 from fsel_book.risk_rfe import GuyonRFE, RiskRFE, change_point
+from fsel_book.rows import RowSelector, cur
 from fsel_book.sizes import SizeDisplay, SizePath, size_path
 from fsel_book.sparse_components import SparsePCRegressor
 from fsel_book.sparsification import BSSSelector, bss
@@ -120,6 +121,7 @@ __all__ = [
     "RecoveryDisplay",
     "RiskCurveDisplay",
     "RiskRFE",
+    "RowSelector",
     "RowSpace",
     "SCADSVMClassifier",
     "Sampling",
@@ -140,6 +142,7 @@ __all__ = [
     "certify_span",
     "change_point",
     "complete",
+    "cur",
     "det_sampling",
     "enclosing_ball",
     "information_gain",

@@ -44,6 +44,7 @@ CHAPTERS = {
     "ridge": ("14_ridge", "Ridge regression and RLSC on the features left"),
     "ridge_barriers": ("07_ridge_barriers", "Barriers at a ridge"),
     "risk_rfe": ("21_risk_rfe", "Risk-RFE: the selector, and how many to keep"),
+    "rows": ("97_rows", "Rows"),
     "sizes": ("22_stopping", "Where to stop"),
     "sparse_components": ("11_sparse_components", "Sparse principal components for regression"),
     "sparsification": ("05_sparsification", "Single-set spectral sparsification"),
@@ -203,6 +204,13 @@ PUBLIC_NAMES = {
         "GuyonRFE",
         "RiskRFE",
         "change_point",
+    ],
+    "rows": [
+        "CUR",
+        "RowCertificate",
+        "RowSelector",
+        "cur",
+        "excess_of",
     ],
     "sizes": [
         "SizeDisplay",

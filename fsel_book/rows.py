@@ -160,7 +160,7 @@ class RowCertificate:
         loss = "squared loss" if self.has_target else "squared length"
         with_penalty = ""
         if kept.ridge is not None:
-            with_penalty = f", both with a penalty of {kept.ridge:.3g} or more,"
+            with_penalty = f", both with a penalty of {kept.ridge:,.4g} or more,"
         found.append(
             f"Whatever the coefficients, the {loss} of the chosen rows with their weights"
             f"{with_penalty} is between {rounded_down(low)} and {rounded_up(high)} times "
@@ -192,7 +192,9 @@ class RowCertificate:
 
 
 def _share(x: float) -> str:
-    return "nothing certain" if not np.isfinite(x) else f"{rounded_up(100 * x)}%"
+    if not np.isfinite(x):
+        return "nothing certain"
+    return f"{rounded_up(100 * x)}%" if x < 1 else f"{int(np.ceil(100 * x)):,}%"
 
 # %% ../nbs/97_rows.ipynb #14d6dc67
 def target_columns(y: ArrayLike, n: int, who: str) -> np.ndarray:

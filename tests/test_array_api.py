@@ -32,6 +32,7 @@ from fsel_book import (
     RecoveryDisplay,
     RiskRFE,
     RLSClassifier,
+    RowSelector,
     ScreeDisplay,
     SizeDisplay,
     StabilityDisplay,
@@ -45,6 +46,7 @@ from fsel_book import (
     change_point,
     column_search,
     complete,
+    cur,
     det_sampling,
     enclosing_ball,
     information_gain,
@@ -200,6 +202,14 @@ ON_HOST = {
     "completion_promise": lambda X, y: [
         completion_promise(row_space(X, 3), [0, 4], 5).lower
     ],
+    "CUR": lambda X, y: [cur(X, 6, 5).error],
+    "RowCertificate": lambda X, y: [
+        RowSelector(selector=BSSSelector(9, ridge=1.0)).fit(X, y).certificate_.excess
+    ],
+    "RowSelector": lambda X, y: [
+        RowSelector(9, selector=BSSSelector(rank=3)).fit(X, y).weights_
+    ],
+    "cur": lambda X, y: [cur(X, 6, 5).U],
     "data_sandwich": lambda X, y: data_sandwich(X, X),
     "kernel_bss": lambda X, y: [
         kernel_bss([X @ X.T, X[:, :3] @ X[:, :3].T], 1, 1e9).sampling.weights
@@ -268,7 +278,7 @@ WITHOUT_A_MATRIX = {
     ),
     *("KeptDisplay", "RiskCurveDisplay", "SpectrumDisplay"),
     # of whole numbers
-    *("bss_promise", "leverage_promise"),
+    *("bss_promise", "excess_of", "leverage_promise"),
     # abstract, of strings, or where data come from
     *(
         "CertifiedSelector",

@@ -66,6 +66,7 @@ from fsel_book import (
     certify_columns,
     certify_selector,
     certify_span,
+    cur,
     det_sampling,
     enclosing_ball,
     information_gain,
@@ -235,6 +236,7 @@ FUNCTIONS = {
             SelectKBest(information_gain, k=8).fit(DENSE, Y), X
         ).eigenvalues
     ],
+    "cur": lambda X: [cur(X, 6, [2, 3, 9]).error, cur(X, 6, 4).U],
     "information_gain": lambda X: [information_gain(X, Y)],
     "svm_margin": lambda X: [svm_margin(X, Y).margin, svm_margin(X, Y, C=0.1).coef],
     "enclosing_ball": lambda X: [enclosing_ball(X).radius, enclosing_ball(X).center],
@@ -293,14 +295,14 @@ TRUSTING = {
 
 
 def test_everything_public_that_takes_a_matrix_is_here():
-    """Bases `V` are dense and are looked at elsewhere, and so are tables."""
+    """Bases `V` are dense and are looked at elsewhere, and so are tables and rows."""
     named = {name for names in (FUNCTIONS, OF_KERNELS) for name in names}
     for name, thing in PUBLIC.items():
         if inspect.isclass(thing):
             if (
                 hasattr(thing, "fit")
                 and not inspect.isabstract(thing)
-                and name not in ("MismatchFeatures", "TableSelector")
+                and name not in ("MismatchFeatures", "RowSelector", "TableSelector")
             ):
                 assert thing in {
                     type(estimator) for estimator in ESTIMATORS.values()

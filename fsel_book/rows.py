@@ -40,6 +40,28 @@ from .versions import VersionedEstimator
 def excess_of(kappa: float) -> float:
     """How much larger, relatively, the loss on all rows can be than the least one, where
     the factors of two losses are at most `kappa` apart.
+
+    Parameters
+    ----------
+    kappa : float
+        The largest factor between a squared loss of the chosen rows with their weights
+        and that of all rows, divided by the least.
+
+    Returns
+    -------
+    float
+        `(kappa - 1)**2 / (4 kappa)`, the least number for which this is true of all
+        tables.
+
+    References
+    ----------
+    The theorem of the chapter on rows.
+
+    Examples
+    --------
+    >>> from fsel_book.rows import excess_of
+    >>> excess_of(2.0)
+    0.125
     """
     return (kappa - 1) ** 2 / (4 * kappa) if np.isfinite(kappa) else np.inf
 
@@ -248,7 +270,7 @@ def _checked_weights(sample_weight: ArrayLike, n: int) -> np.ndarray:
     return s
 
 
-def _rows_of(a: Any, indices: np.ndarray) -> Any:
+def _taken_rows(a: Any, indices: np.ndarray) -> Any:
     """The rows of what a user has given, in the same form."""
     if is_sparse(a):
         return a.tocsr()[indices]
@@ -408,8 +430,8 @@ class RowSelector(FittedAttributesMixin, VersionedEstimator):
             Only where `y` is given.
         """
         self.fit(X, y, sample_weight)
-        X_r = _rows_of(X, self.indices_)
-        return X_r if y is None else (X_r, _rows_of(y, self.indices_))
+        X_r = _taken_rows(X, self.indices_)
+        return X_r if y is None else (X_r, _taken_rows(y, self.indices_))
 
     def _configured(self, shape: tuple[int, ...]) -> CertifiedSelector:
         """The selector to fit, with the number of rows that is asked for."""
@@ -457,7 +479,7 @@ class CUR:
 
     Made by `cur`, on the CPU.
 
-    Attributes
+    Parameters
     ----------
     C : array or sparse matrix, shape (n_samples, n_columns)
         Columns of the matrix.
@@ -492,7 +514,7 @@ class CUR:
     row_error: float
 
 
-def _chosen(A: Matrix, which: Any, name: str) -> np.ndarray:
+def _columns_meant(A: Matrix, which: Any, name: str) -> np.ndarray:
     """The columns of `A` that a number, a selector or a list of them stands for."""
     if not isinstance(which, CertifiedSelector) and np.ndim(which) > 0:
         return check_features(which, A.shape[1], name)
@@ -503,7 +525,7 @@ def _chosen(A: Matrix, which: Any, name: str) -> np.ndarray:
     return np.sort(selector.selected_)
 
 
-def _dense(A: Matrix) -> np.ndarray:
+def _as_dense(A: Matrix) -> np.ndarray:
     return np.asarray(A.toarray() if is_sparse(A) else A)
 
 
@@ -545,11 +567,11 @@ def cur(A: ArrayLike, columns: Any, rows: Any) -> CUR:
     True
     """
     A = check_host_matrix(A, "A")
-    columns = _chosen(A, columns, "columns")
-    rows = _chosen(A.T, rows, "rows")
+    columns = _columns_meant(A, columns, "columns")
+    rows = _columns_meant(A.T, rows, "rows")
     C = take_columns(A, columns)
     R = take_rows(A.tocsr() if is_sparse(A) else A, rows)
-    dense_C, dense_R = _dense(C), _dense(R)
+    dense_C, dense_R = _as_dense(C), _as_dense(R)
     Q = orthonormal_basis(dense_C)
     P = orthonormal_basis(dense_R.T)
     from_left = (A.T @ Q).T

@@ -293,7 +293,7 @@ class RowSelector(FittedAttributesMixin, VersionedEstimator):
     n_rows : int, float, "theorem" or None
         How many rows: an integer, a fraction of all, or what the theorem of the selector
         asks for. None leaves it to `selector`; without one it is ten times the number of
-        columns of the table, where the theorem promises an excess loss of at most 49%, or
+        columns of the table, where the theorem promises an excess loss of at most half, or
         all rows if they are fewer.
     selector : CertifiedSelector or None
         What chooses: `BSSSelector(ridge=...)` for fewer rows than columns,

@@ -204,7 +204,7 @@ ON_HOST = {
     ],
     "CUR": lambda X, y: [cur(X, 6, 5).error],
     "RowCertificate": lambda X, y: [
-        RowSelector(selector=BSSSelector(9, ridge=1.0)).fit(X, y).certificate_.excess
+        RowSelector(selector=BSSSelector(9)).fit(X, y).certificate_.excess
     ],
     "RowSelector": lambda X, y: [
         RowSelector(9, selector=BSSSelector(rank=3)).fit(X, y).weights_

@@ -12,6 +12,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import Lasso, LinearRegression, Ridge
+from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from fsel_book import (
     BSSSelector,
@@ -314,6 +315,11 @@ def test_it_is_an_estimator_of_scikit_learn():
     assert_array_equal(again.indices_, other.indices_)
     assert again.__sklearn_tags__().input_tags.sparse
     assert clone(other).n_rows == 12 and clone(other).fit_intercept is False
+
+
+@parametrize_with_checks([RowSelector(), RowSelector(selector=BSSSelector())])
+def test_it_passes_the_checks_of_scikit_learn(estimator, check):
+    check(estimator)
 
 
 def test_how_many_rows():

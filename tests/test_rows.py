@@ -222,6 +222,16 @@ def test_fewer_rows_than_columns_at_a_ridge():
     assert "penalty of 400" in " ".join(str(certificate).split())
 
 
+def test_at_a_ridge_the_factors_are_those_at_every_larger_ridge():
+    X, y = heavy(23)
+    selector = BSSSelector(ridge=500.0, exchange=True)
+    certificate = RowSelector(20, selector=selector).fit(X, y).certificate_
+    # plain rows, whose sum of squares is too small at its own ridge already
+    assert certificate.kept.interval[1] < 1
+    # at an infinite ridge it is one
+    assert certificate.interval == (certificate.kept.interval[0], 1)
+
+
 # ---------------------------------------------------------------- labels to come
 
 

@@ -186,3 +186,40 @@ def write_record(name, doc, columns, lines, n_splits, sets=None, packages=()):
     n_splits)`.
 
     With `--data` they are printed only, so that some of the sets do not take the place of
+    all in the record. The versions of `packages` are noted with the others.
+    """
+    parser = argparse.ArgumentParser(description=doc.splitlines()[0])
+    parser.add_argument("--splits", type=int, default=n_splits)
+    parser.add_argument(
+        "--data", nargs="+", help="some of the sets; without --to nothing is written"
+    )
+    parser.add_argument(
+        "--to", help=f"the file to write; without --data, records/{name}.csv"
+    )
+    call = parser.parse_args()
+    to = Path(call.to) if call.to else None if call.data else folder / f"{name}.csv"
+    facts = {"record": name, "splits": call.splits, **dict(conditions(packages))}
+    with ExitStack() as stack:
+        stack.enter_context(threadpool_limits(1))
+        stack.enter_context(warnings.catch_warnings())
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        warnings.simplefilter("ignore", UserWarning)
+        file = sys.stdout
+        if to is not None:
+            # a record stays as it is until there is a whole new one
+            part = to.with_suffix(".part")
+            file = stack.enter_context(open(part, "w", newline=""))
+        file.writelines(f"# {name}: {value}\n" for name, value in facts.items())
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(columns)
+        for data in call.data or sets or kind_of:
+            start = time.time()
+            writer.writerows(lines(data, call.splits))
+            file.flush()
+            print(data, f"{time.time() - start:.0f} s", file=sys.stderr, flush=True)
+    if to is not None:
+        part.replace(to)
+
+
+if __name__ == "__main__":
+    write_record("kinds", __doc__, columns, lines, 5)

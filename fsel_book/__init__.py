@@ -34,6 +34,7 @@ from fsel_book.dual_projection import (
     RecoveryDisplay,
 )
 from fsel_book.dual_set import DSFSelector, RSFSelector, certify_span, det_sampling
+from fsel_book.error_control import stability_selection
 from fsel_book.groups import AdditiveKernelSelector, GroupSelector
 from fsel_book.help_texts import prepare_help
 from fsel_book.kept import certify_columns
@@ -161,6 +162,7 @@ __all__ = [
     "rrqr",
     "selection_stability",
     "size_path",
+    "stability_selection",
     "strong_rrqr",
     "svm_margin",
 ]

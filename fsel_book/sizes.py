@@ -46,7 +46,7 @@ from fsel_book.validation import (
     readable_array,
 )
 
-__all__ = ["SizeDisplay", "SizePath", "default_splitter", "size_path"]
+__all__ = ["SizeDisplay", "SizePath", "default_splitter", "size_path", "with_rows"]
 
 # what selectors call the number of what they choose
 SIZE_PARAMETERS = (
@@ -820,7 +820,7 @@ def fewest_enough(
 # ---------------------------------------------------------------- the path
 
 
-def _with_rows(X: Any) -> Any:
+def with_rows(X: Any) -> Any:
     """`X` as something that rows can be taken from, or what is wrong with it."""
     X = readable_array(X, "X")
     if hasattr(X, "iloc"):
@@ -927,7 +927,7 @@ def size_path(
             f"BSSSelector()."
         )
     size_parameter(selector)  # or an error, before anything is computed
-    X = _with_rows(X)
+    X = with_rows(X)
     tags = get_tags(selector)
     if not isinstance(selector, Pipeline) and not tags.input_tags.allow_nan:
         check_matrix(X)  # says in which columns there are gaps

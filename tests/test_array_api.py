@@ -60,6 +60,7 @@ from fsel_book import (
     rrqr,
     selection_stability,
     size_path,
+    stability_selection,
     strong_rrqr,
     svm_margin,
 )
@@ -217,6 +218,9 @@ ON_HOST = {
     "kernel_of": lambda X, y: [kernel_of("rbf", X).gamma],
     "kernel_sandwich": lambda X, y: kernel_sandwich(X @ X.T, X @ X.T),
     "margin_report": lambda X, y: margin_report(X, y, whole(X).sampling_).radii,
+    "stability_selection": lambda X, y: [
+        stability_selection(QUICK_RFE, X, y, n_pairs=2, random_state=0).frequencies
+    ],
     "size_path": lambda X, y: [size_path(QUICK_RFE, X, y, cv=2).scores],
     "pivoted_qr": lambda X, y: [pivoted_qr(X, 4).permutation],
     "strong_rrqr": lambda X, y: [strong_rrqr(X, 4).permutation],
@@ -275,10 +279,11 @@ WITHOUT_A_MATRIX = {
         "SpanCertificate",
         "SpanPromise",
         "Stability",
+        "StableFeatures",
     ),
     *("KeptDisplay", "RiskCurveDisplay", "SpectrumDisplay"),
     # of whole numbers
-    *("bss_promise", "excess_of", "leverage_promise"),
+    *("bss_promise", "excess_of", "false_bound", "leverage_promise"),
     # abstract, of strings, or where data come from
     *(
         "CertifiedSelector",

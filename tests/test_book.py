@@ -219,8 +219,9 @@ arrays datasets loaders spectra_engine spectra blocks certificates barriers colu
 summaries block_search constraints sparsification leverage graphs dual_set sparse_components
 baselines ridge_barriers plain_columns kept labels ridge linear_programs svm losses
 dual_solvers dual_projection rows kernels kernel_machines warm_fits elimination_step
-elimination risk_rfe stopping case_studies consistency groups_and_kernels experiments ridge_paper
-sparse_regression_paper svm_paper risk_rfe_paper selection_study choosing landscape performance
+elimination risk_rfe stopping case_studies consistency groups_and_kernels experiments
+error_control ridge_paper sparse_regression_paper svm_paper risk_rfe_paper selection_study
+choosing landscape performance
 out_of_core accelerators tables_and_figures errata
 """.split()
 by_topic = {name.partition("_")[2][:-6]: name for name in [*chapters, *appendices]}

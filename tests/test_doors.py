@@ -76,6 +76,7 @@ from fsel_book import (
     ridge_risk,
     row_space,
     size_path,
+    stability_selection,
     strong_rrqr,
     svm_margin,
 )
@@ -261,6 +262,15 @@ FUNCTIONS = {
     "removals": running,
     "risk_rfe": eliminations,
     "RecoveryDisplay": picture,
+    "stability_selection": lambda X: [
+        stability_selection(
+            RiskRFE(4, kernel="linear", loss="squared_error"),
+            X,
+            SIGNS,
+            n_pairs=2,
+            random_state=0,
+        ).frequencies
+    ],
     "size_path": lambda X: [
         size_path(RiskRFE(kernel="linear", loss="squared_error"), X, SIGNS, cv=2).scores
     ],
@@ -268,7 +278,12 @@ FUNCTIONS = {
         RiskRFE(kernel="linear", loss="squared_error"), X, SIGNS, 2, random_state=0
     ),
 }
-MANY_FITS = ("risk_rfe", "size_path", "resampled_change_points")
+MANY_FITS = (
+    "risk_rfe",
+    "size_path",
+    "resampled_change_points",
+    "stability_selection",
+)
 # What takes a kernel matrix, shape (n_samples, n_samples).
 OF_KERNELS = {
     "ridge_risk": lambda K: [ridge_risk(K, SIGNS, 1.0, [0.1, 1.0]).risk],

@@ -22,7 +22,7 @@ from fsel_book.validation import (
     check_positive,
 )
 
-# %% ../nbs/98_error_control.ipynb #daa2d024
+# %% ../nbs/98_error_control.ipynb #08f7fdfd
 def votes_needed(threshold: float, n_pairs: int) -> int:
     """The least number of votes of `2 n_pairs` that is a share of at least `threshold`.
 
@@ -122,7 +122,7 @@ def _factor(share: float, threshold: float, B: int, unimodal: bool) -> float:
     b = np.arange(k, B + 1)
     return min(B / k, 2 * B * np.max((b - k + 1) / (b * (b + 1) - a * max(a - 1, 0))))
 
-# %% ../nbs/98_error_control.ipynb #9e81ba07
+# %% ../nbs/98_error_control.ipynb #31b7a433
 @dataclass(frozen=True)
 class StableFeatures:
     """What a selector chose on halves of the samples, again and again, and how many
@@ -252,7 +252,7 @@ class StableFeatures:
             84,
         )
 
-# %% ../nbs/98_error_control.ipynb #6e09bc06
+# %% ../nbs/98_error_control.ipynb #0e9bdd6f
 def stability_selection(
     selector: Any,
     X: Any,

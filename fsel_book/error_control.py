@@ -120,7 +120,8 @@ def _factor(share: float, threshold: float, B: int, unimodal: bool) -> float:
     if not unimodal or a > k:
         return B / k
     b = np.arange(k, B + 1)
-    return min(B / k, 2 * B * np.max((b - k + 1) / (b * (b + 1) - a * max(a - 1, 0))))
+    rising = (b - k + 1) / (b * (b + 1) - a * max(a - 1, 0))
+    return min(B / k, 2 * B * float(rising.max()))
 
 # %% ../nbs/98_error_control.ipynb #31b7a433
 @dataclass(frozen=True)
@@ -326,6 +327,8 @@ def stability_selection(
     >>> best = SelectKBest(f_regression, k=5)
     >>> found = stability_selection(best, X, y, random_state=0)
     >>> found.get_support(indices=True)
+    array([1, 2, 3])
+    >>> relevant  # one of them is not found
     array([0, 1, 2, 3])
     """
     check_instance("selector", selector)

@@ -22,7 +22,7 @@ CHAPTERS = {
     "dual_solvers": ("L_dual_solvers", "Solvers in the dual"),
     "elimination": ("20_elimination", "Eliminating features by the risk"),
     "elimination_step": ("N_elimination_step", "A step of risk-RFE"),
-    "error_control": ("98_error_control", "?. How many of them are false"),
+    "error_control": ("98_error_control", "How many of them are false"),
     "groups": ("25_groups_and_kernels", "Groups of columns, and kernels"),
     "kept": ("09_kept", "What the chosen columns keep"),
     "kernel_machines": ("19_kernel_machines", "Kernel machines, fitted exactly"),

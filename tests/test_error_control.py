@@ -205,6 +205,11 @@ def test_the_threshold_is_the_least_that_keeps_the_promise():
     assert strict.max_false == 0.6 and not strict.unimodal and loose.unimodal
 
 
+def test_one_vote_more_than_half_may_be_enough():
+    assert StableFeatures(np.zeros(10_000), 2, 50, 1.0).threshold == 0.51
+    assert StableFeatures(np.zeros(100), 10, 50, 1.0).threshold == 1.0
+
+
 def test_a_share_of_votes_equal_to_the_threshold_is_enough():
     votes = np.zeros(200)
     found = StableFeatures(votes, 10, 50, 1.0)

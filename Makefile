@@ -21,7 +21,8 @@ endif
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 PY := .venv/bin/python
-METADATA := settings.ini setup.py pyproject.toml
+# all that an installation takes from the repository; nbdev_export writes pyproject.toml anew each time
+METADATA := settings.ini setup.py
 quote = '$(subst ','\'',$(1))'
 # The name of a file or a column may have any character, `$` too. These are taken as they were written, never expanded by
 # make: neither for the command nor for the environment of the commands.

@@ -170,6 +170,18 @@ def caption(cell: dict[str, Any] | None, label: str) -> str:
     return words(text[match.end() :])
 
 
+def caption_of_print(cell: dict[str, Any] | None) -> tuple[str, str, str]:
+    """The label and the caption with which a cell begins, of the table that the cell
+    above it prints, and the text after it; empty ones where it does not.
+    """
+    text = "".join(cell["source"]) if cell and cell["cell_type"] == "markdown" else ""
+    match = CAPTION.match(text)
+    if not match or not match[1].startswith("tbl-"):
+        return "", "", text
+    said, _, rest = text[match.end() :].partition("\n\n")
+    return match[1], words(said), rest
+
+
 def code(cell: dict[str, Any], below: dict[str, Any] | None) -> str:
     """The source of a code cell with Quarto's directives, from its metadata and from
     the caption below it.
@@ -183,6 +195,12 @@ def code(cell: dict[str, Any], below: dict[str, Any] | None) -> str:
             f"#| label: {label}",
             f"#| fig-cap: {json.dumps(caption(below, label), ensure_ascii=False)}",
             f"#| fig-alt: {json.dumps(meta['figure']['alt'], ensure_ascii=False)}",
+        ]
+    label, said, _ = caption_of_print(below)
+    if label:
+        found = [
+            f"#| label: {label}",
+            f"#| tbl-cap: {json.dumps(said, ensure_ascii=False)}",
         ]
     if meta.get("jupyter", {}).get("source_hidden"):
         found.append("#| code-fold: true")
@@ -238,6 +256,10 @@ def converted(book: dict[str, Any], name: str) -> dict[str, Any]:
             match = CAPTION.match(text)
             if match and match[1].startswith("fig-"):
                 continue
+            if place and cells[place - 1]["cell_type"] == "code":
+                *_, text = caption_of_print(cell)
+                if not text:
+                    continue
             text = markdown(text, is_numbered=is_numbered, goes_on=goes_on)
             if SOLUTION in tags(cell):
                 text = re.sub(r"\A::: .*\n## .*\n+|\n:::\Z", "", text)

@@ -34,6 +34,7 @@ CHAPTERS = {
     "losses": ("17_losses", "Losses and their duals"),
     "out_of_core": ("34_out_of_core", "Data larger than memory"),
     "papers.experiments": ("D_experiments", "The machinery of experiments"),
+    "papers.kernel_peers": ("25_case_studies", "Case studies"),
     "papers.landscape": ("14_landscape", "Where this stands"),
     "papers.ridge": ("29_ridge_paper", "Ridge regression, run again"),
     "papers.risk_rfe": ("32_risk_rfe_paper", "Elimination by the risk, run again"),

@@ -29,6 +29,7 @@ run, rows, methods, machine, records, accelerator, kinds, defaults, later, lands
         "run rows methods machine records accelerator kinds defaults later landscape".split(),
     )
 )
+kernel_peers = importlib.import_module("kernel_peers")
 each_part = pytest.mark.parametrize("part", run.parts)
 
 ratio = rows.Row(
@@ -327,7 +328,7 @@ def test_the_extra_of_the_benchmarks_has_every_peer():
     packages = {one.package for one in [*methods.selectors, *methods.machines]} - needed
     assert packages == set(records.peers)
     named = set(settings["DEFAULT"]["bench_requirements"].split())
-    assert named == packages | set(landscape.peers)
+    assert named == packages | {*landscape.peers, *kernel_peers.peers}
 
 
 def test_a_peer_that_is_not_installed_is_left_out_and_named(

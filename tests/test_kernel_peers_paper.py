@@ -98,6 +98,41 @@ def test_the_features_are_those_of_a_nonnegative_lasso():
     assert n_compared >= 70 and hsic_lasso(X, y, 1).shape == (1,)
 
 
+def test_classes_of_any_size_count_the_same():
+    y = np.repeat([0, 1, 2], [4, 6, 20])
+    H = np.eye(30) - 1 / 30
+    sizes = np.bincount(y)[y]
+    K = H @ ((y[:, None] == y) / np.sqrt(np.outer(sizes, sizes))) @ H
+    assert np.allclose(gram_of_classes(y), K.ravel() / np.linalg.norm(K))
+
+
+def test_features_come_in_the_order_of_the_path():
+    """And not in that of their dependence, which a copy would spoil."""
+    n_different = 0
+    for seed in range(6):
+        X, y, _ = make_nested_square(200, 6, random_state=seed)
+        X = np.column_stack([X, X[:, :2] + 0.3 * X[:, 4:]])
+        assert set(hsic_lasso(X, y, 4)[:2]) == set(hsic_lasso(X, y, 2))
+        gains = centred_grams(X) @ gram_of_classes(y)
+        chosen = hsic_lasso(X, y, 5)
+        n_different += list(chosen) != sorted(chosen, key=lambda j: -gains[j])
+    assert n_different
+
+
+def test_a_weight_that_would_be_negative_stays_out():
+    """Of many features on few samples a Lasso with signs would take such ones soon."""
+    n_compared = 0
+    for seed in range(4):
+        X, y, _ = make_nested_square(16, 30, random_state=seed)
+        grams = centred_grams(X)
+        G, c = grams @ grams.T, grams @ gram_of_classes(y)
+        for price in c.max() * np.array([0.5, 0.3, 0.2, 0.1]):
+            active = nonnegative_lasso(G, c, price, 500) > 1e-8
+            chosen = set(hsic_lasso(X, y, active.sum()))
+            n_compared += chosen == set(np.flatnonzero(active))
+    assert n_compared >= 14, n_compared
+
+
 def test_the_package_agrees_where_it_is_installed():
     pytest.importorskip("pyHSICLasso")
     for seed in range(5):
@@ -154,6 +189,17 @@ def test_the_weights_lower_the_trace_and_stay_allowed():
     assert value < 0.99 * start
     step = 1e-3 / np.abs(slope).max()
     assert np.abs(onto_capped_simplex(w - step * slope, 2) - w).max() < 1e-3
+
+
+def test_no_step_of_ccm_goes_uphill():
+    X, y, _ = make_nested_square(60, 6, random_state=0)
+    Y = (y[:, None] == [-1, 1]).astype(float)
+    for eps in (1e-2, 1e-3, 1e-5):
+        objective = ConditionalCovariance(X, Y, eps)
+        values = [
+            objective(ccm_weights(X, Y, 2, eps, n_steps))[0] for n_steps in range(12)
+        ]
+        assert np.all(np.diff(values) <= 1e-9 * values[0])
 
 
 def test_ccm_finds_a_sign_of_a_product():

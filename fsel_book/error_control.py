@@ -333,10 +333,14 @@ def stability_selection(
     """
     check_instance("selector", selector)
     if not hasattr(selector, "get_support"):
-        raise TypeError(
-            f"selector={selector!r} has no get_support: give a selector, as "
-            f"SelectKBest(k=10), or SelectFromModel(...) around a model."
-        )
+        remedy = "give a selector, as SelectKBest(k=10), or SelectFromModel(...) around a model"
+        if hasattr(selector, "steps"):
+            remedy = (
+                "of a pipeline give the last step alone, and X as it comes out of the "
+                "others; or put the pipeline of a model into SelectFromModel, with its "
+                "importance_getter"
+            )
+        raise TypeError(f"selector={selector!r} has no get_support: {remedy}.")
     check_positive("max_false", max_false)
     check_integer(n_pairs, 1, name="n_pairs")
     check_bool("unimodal", unimodal)

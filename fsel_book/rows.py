@@ -11,7 +11,14 @@ from textwrap import fill
 from typing import Any, Literal, Self
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing, check_array
-from .arrays import ArrayLike, Matrix, is_sparse, take_columns, take_rows
+from fsel_book.arrays import (
+    ArrayLike,
+    Matrix,
+    is_integer,
+    is_sparse,
+    take_columns,
+    take_rows,
+)
 from fsel_book.certificates import (
     Certificate,
     CertifiedSelector,
@@ -181,7 +188,9 @@ class RowCertificate:
             return found
         loss = "squared loss" if self.has_target else "squared length"
         with_penalty = ""
+        fit = "the least-squares fit to them has a loss"
         if kept.ridge is not None:
+            fit = "a fit to them with such a penalty has a loss, penalty included,"
             with_penalty = f", both with a penalty of {kept.ridge:,.4g} or more,"
         found.append(
             f"Whatever the coefficients, the {loss} of the chosen rows with their weights"
@@ -193,8 +202,8 @@ class RowCertificate:
             if self.promised_excess is not None:
                 promised = f" (promised: {_share(self.promised_excess)})"
             found.append(
-                f"So the least-squares fit to them has a loss on all rows that is above "
-                f"the least one by at most {_share(excess)}{promised}."
+                f"So {fit} on all rows that is above the least one by at most "
+                f"{_share(excess)}{promised}."
             )
         if (ratio := self.variance_ratio) is not None:
             found.append(
@@ -394,6 +403,14 @@ class RowSelector(FittedAttributesMixin, VersionedEstimator):
             # without the warnings, which are about features
             selector._select(A.T, None)
         except ValueError as error:
+            r = selector.get_params()[selector._how_many]
+            if self.selector is None and is_integer(r) and 0 < r <= A.shape[1]:
+                raise ValueError(
+                    f"n_rows={self.n_rows!r} is not possible: without a ridge the rows "
+                    f"must be more than the dimensions of the table, which has "
+                    f"{A.shape[1]} columns, ones and targets among them. Give more rows, "
+                    f"or RowSelector({r}, selector=BSSSelector(ridge='auto'))."
+                ) from error
             raise ValueError(
                 f"{type(selector).__name__} sees rows as features, and of the table "
                 f"with {n} rows and {A.shape[1]} columns, ones and targets among them, it "

@@ -15,6 +15,8 @@ from sklearn.feature_selection import (
     f_regression,
 )
 from sklearn.linear_model import LassoLars, LogisticRegression, Ridge
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from fsel_book import BSSSelector, RiskRFE, stability_selection
 from fsel_book.datasets import make_linear_regression, make_nested_square
@@ -281,6 +283,8 @@ def test_what_is_no_selector():
         stability_selection(SelectKBest, X, y)
     with pytest.raises(TypeError, match="no get_support: give a selector"):
         stability_selection(Ridge(), X, y)
+    with pytest.raises(TypeError, match="of a pipeline give the last step alone"):
+        stability_selection(make_pipeline(StandardScaler(), SelectKBest(k=2)), X, y)
 
 
 @pytest.mark.parametrize(

@@ -219,7 +219,9 @@ def test_fewer_rows_than_columns_at_a_ridge():
         best = objective(fit(A, y, np.ones(len(y)), alpha))
         assert best <= objective(ours) <= (1 + certificate.excess) * best
     assert certificate.excess < certificate.promised_excess
-    assert "penalty of 400" in " ".join(str(certificate).split())
+    said = " ".join(str(certificate).split())
+    assert "penalty of 400" in said and "a loss, penalty included, on all rows" in said
+    assert "least-squares" not in said
 
 
 def test_at_a_ridge_the_factors_are_those_at_every_larger_ridge():
@@ -379,7 +381,11 @@ def test_a_lost_direction_is_no_bound():
 @pytest.mark.parametrize(
     "make, words",
     [
-        (lambda X, y: RowSelector(6).fit(X, y), "sees rows as features"),
+        (lambda X, y: RowSelector(6).fit(X, y), "n_rows=6 .* 8 columns.*ridge='auto'"),
+        (
+            lambda X, y: RowSelector(6, selector=BSSSelector(rank="full")).fit(X, y),
+            "sees rows as features",
+        ),
         (lambda X, y: RowSelector(1000).fit(X, y), "300 rows and 8 columns"),
         (lambda X, y: RowSelector(20, selector=3).fit(X, y), "selector=3"),
         (lambda X, y: RowSelector(20, fit_intercept=2).fit(X, y), "fit_intercept"),

@@ -217,18 +217,24 @@ def warn_of_tiny_directions(
 
 # %% ../nbs/03_spectra.ipynb #9b162208
 def directions_that_count(
-    S: np.ndarray, Vt: np.ndarray, D: np.ndarray, tolerance: float
+    S: np.ndarray,
+    Vt: np.ndarray,
+    D: np.ndarray,
+    tolerance: float,
+    add_up_to_zero: bool = False,
 ) -> np.ndarray:
     """Which of the directions of `Z D` count, as a mask, by their sizes `S` and right
     singular vectors `Vt`.
 
     Those above `tolerance` do, except what rounding has left of the sum of the columns
-    of `Z` where these were centred.
+    of `Z` where these were centred. If it is known that they `add_up_to_zero`, that is
+    rounding whatever its size; else if it is far below the largest direction.
     """
     # `Z D` times that is the sum of the columns of `Z`
     ones = np.divide(1, D, out=np.zeros_like(D), where=D > 0)
     is_sum = (Vt @ ones) ** 2 > 0.99 * (ones @ ones)
-    return (S > tolerance * S[0]) & ~(is_sum & (S < 1e-11 * S[0]))
+    is_rounding = is_sum & (add_up_to_zero | (S < 1e-11 * S[0]))
+    return (S > tolerance * S[0]) & ~is_rounding
 
 
 def _gram_of_block(W: Array, shift: np.ndarray | None) -> Array:
@@ -254,12 +260,14 @@ def _sketched_factor(
     """
     sketch = _sketch(X, max(2 * len(D), 32), means)
     _, S, Vt = np.linalg.svd(sketch * D, full_matrices=False)
-    keep = directions_that_count(S, Vt, D, tolerance)
+    are_samples = X.shape[1] >= X.shape[0]  # less their mean they add up to zero
+    add_up_to_zero = means is not None and are_samples
+    keep = directions_that_count(S, Vt, D, tolerance, add_up_to_zero)
     S = S[keep]
     V = Vt[keep].T
     T = D[:, None] * V / S
     shift = None
-    if means is not None and X.shape[1] >= X.shape[0]:
+    if add_up_to_zero:
         T -= T.mean(axis=0)  # then `Z T` is that of the centred columns
     elif means is not None:
         shift = means @ T

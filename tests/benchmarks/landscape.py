@@ -63,7 +63,7 @@ sets = {
     "pcmac": (60, 15),
     "splice": (60, 15),
 }
-peers = ("skmatter", "fastcan", "dppy", "apricot-select")
+peers = ("skmatter", "fastcan", "dppy", "apricot-select", "python-sensors")
 measures = "weighted plain share span distances linear logistic seconds".split()
 columns = "kind data samples features r rank method package".split() + measures
 
@@ -81,6 +81,15 @@ def fitted(selector):
 
 def pivoted_qr(A, r):
     return scipy.linalg.qr(A, mode="r", pivoting=True)[1][:r]
+
+
+def sensors(A, r):
+    """Pivoted QR of the r leading directions: where PySensors puts r sensors."""
+    from pysensors import SSPOR
+    from pysensors.basis import SVD
+
+    place = SSPOR(basis=SVD(n_basis_modes=r, algorithm="arpack"), n_sensors=r)
+    return place.fit(A, quiet=True, seed=0).get_selected_sensors()
 
 
 def cur(A, r):
@@ -203,6 +212,7 @@ def methods(A, r, k, seed):
     }
     theirs = {
         "pivoted QR": ("scipy", plain(pivoted_qr)),
+        "pivoted QR, directions": ("python-sensors", plain(sensors)),
         "projection DPP": ("dppy", plain(projection_dpp, np.random.RandomState(seed))),
         "forward regression": ("fastcan", plain(fast_can, k)),
         "group Lasso": ("scikit-learn", plain(group_lasso, k)),

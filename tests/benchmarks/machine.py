@@ -44,7 +44,11 @@ def blas():
 
 
 def is_installed(package):
-    modules = {"apricot-select": "apricot", "scikit-learn": "sklearn"}
+    modules = {
+        "apricot-select": "apricot",
+        "python-sensors": "pysensors",
+        "scikit-learn": "sklearn",
+    }
     return find_spec(modules.get(package, package)) is not None
 
 

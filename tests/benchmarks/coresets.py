@@ -1,6 +1,6 @@
 """What rows keep, chosen by this book and by others: `python tests/benchmarks/coresets.py`.
 
-Needs coreax, fastcan and scikit-matter, in an environment of its own. Real sets are those
+Needs coreax, fastcan, pros-sketch and scikit-matter, in an environment of its own. Real sets are those
 of the package's loaders and of scikit-learn; the made ones have heavy tails. Each is split
 five times: 70% of the rows are all there are, and the others test. Columns are standardised
 by the former. The record `records/coresets.csv` has for each set, number of rows and method
@@ -24,7 +24,7 @@ from sklearn.cluster import kmeans_plusplus
 from sklearn.datasets import load_diabetes, load_digits
 from sklearn.metrics import pairwise_distances_argmin
 from sklearn.model_selection import ShuffleSplit
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import StandardScaler, minmax_scale
 from sklearn.svm import LinearSVC
 
 from fsel_book import BSSSelector, LeverageSelector, load_dataset
@@ -42,7 +42,7 @@ columns = (
     "kind data samples dimensions ratio r method ls ridge svm all kappa seconds".split()
 )
 ratios = (0.5, 2, 5)  # rows for each dimension
-packages = ("coreax", "jax", "fastcan", "skmatter")
+packages = ("coreax", "jax", "fastcan", "pros-sketch", "skmatter")
 
 
 def load(data):
@@ -127,10 +127,16 @@ def methods(A, r, seed):
             )
         return plain(indices)
 
+    def by_radius():
+        from pros import sketch
+
+        return plain(sketch(minmax_scale(dense), r, seed=seed).indices)
+
     found = {
         "uniform": lambda: plain(rng.choice(n, r, replace=False)),
         "k-means++": plus_plus,
         "skmatter FPS": farthest,
+        "PROS": by_radius,
         "fastcan": by_correlation,
         "coreax herding": lambda: herding(dense, r),
         "BSS, auto ridge": lambda: certified(BSSSelector(r)),

@@ -44,13 +44,13 @@ def is_sparse(X: Any) -> bool:
 
 # %% ../nbs/A_arrays.ipynb #fc7326b7
 def namespace(*arrays: Any) -> Any:
-    """The array library of the inputs, in its array-API form; NumPy for SciPy sparse,
-    lists and frames.
+    """The array library of the inputs, in its array-API form; NumPy for SciPy sparse
+    matrices, lists and data frames.
 
     Parameters
     ----------
     *arrays : array, sparse matrix or array-like
-        Inputs of one library. Those that belong to none are passed over.
+        Inputs from one library. Those that belong to none are ignored.
 
     Returns
     -------
@@ -76,7 +76,7 @@ def namespace(*arrays: Any) -> Any:
     )
 
 # %% ../nbs/A_arrays.ipynb #d00r0002
-# by which an array library reads an object without asking for entry after entry
+# through these an array library reads an object without asking for entry after entry
 _ARRAY_PROTOCOLS = (
     "__array__",
     "__array_interface__",
@@ -87,8 +87,8 @@ _ARRAY_PROTOCOLS = (
 
 
 def _other_form(a: Any, name: str) -> str | None:
-    """In which form to give a container whose numbers NumPy cannot read, where it is
-    one of those that are known.
+    """The form in which to pass a container that NumPy cannot read, if it is one of the
+    known ones.
     """
     if (
         array_api_compat.is_torch_array(a)
@@ -118,8 +118,8 @@ def _other_form(a: Any, name: str) -> str | None:
 
 
 def refuse_other_forms(a: Any, name: str = "X") -> None:
-    """Say what to give in place of an array of a form that is not taken: a TypeError,
-    which calls it `name`. Other arrays pass.
+    """Raise a TypeError that says what to pass instead of an array in an unsupported
+    form, and that calls it `name`. Other arrays pass.
     """
     remedy = _other_form(a, name)
     if remedy is not None:
@@ -128,7 +128,7 @@ def refuse_other_forms(a: Any, name: str = "X") -> None:
 
 def _is_nested(a: Any) -> bool:
     """Whether NumPy takes `a` for one number, or for a list of rows that it can go
-    through. Of other objects it would make an array of one object, or ask for entry
+    through. It would turn other objects into an array of one object, or ask for entry
     after entry.
     """
     return (
@@ -139,8 +139,8 @@ def _is_nested(a: Any) -> bool:
 
 
 def readable_array(a: ArrayLike, name: str = "X") -> ArrayLike:
-    """`a` without a mask that masks nothing and without a record for gradients, or an
-    error if it is no array.
+    """`a` without an empty mask and without its gradient record, or an error if it is
+    not an array.
 
     Parameters
     ----------
@@ -167,7 +167,7 @@ def readable_array(a: ArrayLike, name: str = "X") -> ArrayLike:
         return np.asarray(a)
     refuse_other_forms(a, name)
     if array_api_compat.is_torch_array(a):
-        # with a gradient PyTorch refuses to hand out the numbers
+        # PyTorch refuses to hand out the numbers of a tensor that records gradients
         return a.detach() if a.requires_grad else a
     if array_api_compat.is_array_api_obj(a) or any(
         hasattr(a, protocol) for protocol in _ARRAY_PROTOCOLS
@@ -200,14 +200,15 @@ def to_numpy(a: ArrayLike, name: str = "X") -> np.ndarray:
     Returns
     -------
     ndarray
-        `a` itself if it is one; it may share memory with `a`, so do not write into it.
+        `a` itself if it is an ndarray. It may share memory with `a`, so do not write
+        into it.
 
     Raises
     ------
     ValueError
         Some entries of `a` are masked.
     TypeError
-        `a` is no array, and nothing that NumPy can read.
+        `a` is not an array, and NumPy cannot read it.
 
     Examples
     --------
@@ -234,7 +235,7 @@ def from_numpy(a: np.ndarray, like: Matrix) -> Array:
     ----------
     a : ndarray
     like : array of any array-API library, SciPy sparse, frame or list
-        Names the destination; its values are not looked at.
+        Names the destination; its values are not used.
 
     Returns
     -------
@@ -248,20 +249,19 @@ def from_numpy(a: np.ndarray, like: Matrix) -> Array:
     """
     if namespace(like) is namespace():
         return a
-    # in one piece: PyTorch takes no array that is read backwards
+    # contiguous: PyTorch accepts no array with negative strides
     return namespace(like).asarray(
         np.ascontiguousarray(a), device=array_api_compat.device(like)
     )
 
 # %% ../nbs/A_arrays.ipynb #f643f7d0
 def result_dtype(X: Matrix) -> np.dtype:
-    """The NumPy floating dtype in which results for `X` are given: float32 for float32,
-    else float64.
+    """The NumPy floating dtype of results for `X`: float32 for float32, else float64.
 
     Parameters
     ----------
     X : array or sparse matrix
-        Only its dtype is looked at.
+        Only its dtype is used.
 
     Returns
     -------
@@ -275,17 +275,18 @@ def result_dtype(X: Matrix) -> np.dtype:
     ... )
     (dtype('float32'), dtype('float64'))
     """
-    # by its name, as each library has dtypes of its own
+    # by its name, since each library has its own dtypes
     return np.dtype(np.float32 if str(X.dtype).endswith("float32") else np.float64)
 
 # %% ../nbs/A_arrays.ipynb #c2f358de
 def is_integer(x: Any) -> TypeGuard[int]:
-    """Whether `x` is a whole number of any integer type; True and False are not."""
+    """Whether `x` is a whole number of any integer type; True and False do not
+    count."""
     return isinstance(x, numbers.Integral) and not isinstance(x, bool)
 
 # %% ../nbs/A_arrays.ipynb #9a7dafc9
 def as_float64(X: Matrix) -> Matrix:
-    """`X` in float64, itself where it is that already.
+    """`X` in float64; `X` itself if it is float64 already.
 
     Parameters
     ----------
@@ -294,7 +295,7 @@ def as_float64(X: Matrix) -> Matrix:
     Returns
     -------
     array or sparse matrix
-        In the form, the library and on the device of `X`.
+        In the form and library of `X`, and on its device.
 
     Examples
     --------
@@ -310,15 +311,16 @@ def by_columns(
     X: Matrix, block_bytes: int = 2**25
 ) -> Iterator[tuple[int, int, Matrix]]:
     """Yield `(start, stop, block)`: blocks of consecutive columns of `X`, each about
-    `block_bytes` as float64.
+    `block_bytes` in float64.
 
-    A sparse `X` should be CSC: its column blocks then cost nothing but themselves.
+    A sparse `X` should be CSC: slicing it by columns then costs no more than the block
+    itself.
 
     Parameters
     ----------
     X : array or sparse matrix, shape (n_samples, n_features)
     block_bytes : int
-        What a dense float64 copy of one block takes; a block has 64 columns at least.
+        The size of a dense float64 copy of one block; a block has at least 64 columns.
 
     Yields
     ------
@@ -333,7 +335,7 @@ def by_columns(
     [(0, 80), (80, 150)]
     """
     n, d = X.shape
-    # with fewer columns a product would wait for memory, not multiply
+    # with fewer columns a product would spend its time waiting for memory
     step = max(64, block_bytes // (8 * n))
     for a in range(0, d, step):
         b = min(a + step, d)
@@ -341,7 +343,7 @@ def by_columns(
 
 # %% ../nbs/A_arrays.ipynb #803f0be5
 def take_columns(X: Matrix, indices: Sequence[int] | np.ndarray) -> Matrix:
-    """The columns of `X` with the given host indices, in that order, in the form and on
+    """The columns of `X` with the given CPU indices, in that order, in the form and on
     the device of `X`.
 
     Parameters
@@ -360,7 +362,7 @@ def take_columns(X: Matrix, indices: Sequence[int] | np.ndarray) -> Matrix:
            [6, 4]])
     """
     if isinstance(X, np.ndarray) and X.flags.c_contiguous:
-        # three times as fast; of other orders it would copy all of X
+        # three times as fast; in any other order it would copy all of X
         return np.take(X, indices, axis=1)
     if is_sparse(X) or isinstance(X, np.ndarray):
         return X[:, indices]
@@ -368,8 +370,8 @@ def take_columns(X: Matrix, indices: Sequence[int] | np.ndarray) -> Matrix:
 
 
 def take_rows(A: Matrix, indices: Sequence[int] | np.ndarray) -> Matrix:
-    """The rows of `A`, or the entries of a vector, with the given host indices, where
-    `A` is.
+    """The rows of `A`, or the entries of a vector, with the given CPU indices, on the
+    device of `A`.
 
     Parameters
     ----------
@@ -395,7 +397,7 @@ def scale_columns(C: Matrix, factors: np.ndarray) -> Matrix:
     return C * from_numpy(factors.astype(result_dtype(C)), C)
 
 # %% ../nbs/A_arrays.ipynb #34ecd691
-# All BLAS libraries that are loaded by now: NumPy's, and SciPy's, which the import of
+# All BLAS libraries loaded so far: NumPy's, and SciPy's, which the import of
 # scipy.linalg above has loaded.
 BLAS = ThreadpoolController()
 
@@ -417,10 +419,9 @@ _LIMITING = Lock()
 
 @contextmanager
 def held_to_one_thread(libraries: ThreadpoolController) -> Iterator[None]:
-    """One at a time in the whole process: while it is in force, others, within it or in
-    other threads, change nothing.
-
-    Two that overlapped would each restore what the other had set.
+    """Only one limit holds at a time in the whole process: while it is in force,
+    further ones, nested or in other threads, change nothing. Two that overlapped would
+    each restore what the other had set.
     """
     if _LIMITING.acquire(blocking=False):
         try:
@@ -433,13 +434,12 @@ def held_to_one_thread(libraries: ThreadpoolController) -> Iterator[None]:
 
 
 def blas_threads_for(size: int) -> AbstractContextManager[None]:
-    """A context in which matrices of `size` rows are worked on by as many BLAS threads
-    as pay.
+    """A context with the number of BLAS threads that pays for matrices of `size` rows.
 
-    Below 600 rows that is one. Below 2,500 it is one in SciPy's BLAS, and in NumPy's as
-    many as there were: the threads of two libraries wait for each other. Both numbers
-    are measured, in the section on threads of the chapter on arrays; results do not
-    depend on them but for rounding.
+    Below 600 rows that is one thread. Below 2,500 it is one in SciPy's BLAS and an
+    unchanged number in NumPy's, since the threads of two libraries wait for each other.
+    Both limits are measured in the section on threads of the chapter on arrays. Results
+    depend on them only through rounding.
 
     Parameters
     ----------
@@ -456,7 +456,8 @@ def blas_threads_for(size: int) -> AbstractContextManager[None]:
 
 # %% ../nbs/A_arrays.ipynb #e33f70b8
 def processor_seconds(work: Callable[[], object], repeats: int = 3) -> float:
-    """The least processor time of `repeats` calls of `work()`, with one BLAS thread."""
+    """The shortest processor time among `repeats` calls of `work()`, with one BLAS
+    thread."""
     times = []
     with held_to_one_thread(BLAS):
         for _ in range(repeats):
@@ -467,7 +468,7 @@ def processor_seconds(work: Callable[[], object], repeats: int = 3) -> float:
 
 # %% ../nbs/A_arrays.ipynb #90171802
 def all_finite(a: Array) -> bool:
-    """Whether no entry of `a` is NaN or infinite: one sum settles it unless that
+    """Whether no entry of `a` is NaN or infinite: one sum settles it unless the sum
     overflows.
 
     Parameters
@@ -484,13 +485,14 @@ def all_finite(a: Array) -> bool:
     (False, True)
     """
     xp = namespace(a)
-    # Finite entries may overflow: then all are looked at, and a warning would mislead.
+    # A sum of finite entries may overflow: then all are tested, and a warning would
+    # mislead.
     with np.errstate(over="ignore", invalid="ignore"):
         return bool(xp.isfinite(xp.sum(a))) or bool(xp.all(xp.isfinite(a)))
 
 # %% ../nbs/A_arrays.ipynb #5d1e7a1e
 def largest_entry(X: Matrix) -> float:
-    """The size of the largest entry of `X`; 0 if it has none.
+    """The largest absolute value of an entry of `X`; 0 if it has none.
 
     Parameters
     ----------
@@ -503,7 +505,7 @@ def largest_entry(X: Matrix) -> float:
     """
     values = X.data if is_sparse(X) else X
     xp = namespace(values)
-    # the two ends: abs would make a copy
+    # from the minimum and the maximum: abs would make a copy
     return (
         max(float(xp.max(values)), -float(xp.min(values)))
         if 0 not in values.shape
@@ -512,13 +514,13 @@ def largest_entry(X: Matrix) -> float:
 
 # %% ../nbs/A_arrays.ipynb #5d1e7a14
 def in_precision_of(X: Matrix, W: Array) -> Array:
-    """The coefficients `W` for data `X`, in the precision of `X`, or an error where
-    that does not hold them.
+    """The coefficients `W` for data `X`, in the precision of `X`, or an error if that
+    precision cannot hold them.
 
     Parameters
     ----------
     X : array of any array-API library, or SciPy sparse
-        Only its dtype is looked at.
+        Only its dtype is used.
     W : array of float64
 
     Returns
@@ -538,7 +540,7 @@ def in_precision_of(X: Matrix, W: Array) -> Array:
     xp = namespace(W)
     precision = np.finfo(result_dtype(X))
     largest = largest_entry(W)
-    # below `tiny`, the least normal number, digits are lost
+    # below `tiny`, the smallest normal number, digits are lost
     if (
         precision.bits == 32
         and largest

@@ -26,7 +26,7 @@ from .arrays import Seed, is_integer
 
 # %% ../nbs/B_datasets.ipynb #07389138
 def _check_size(name: str, value: Any, low: int, n_features: int | None = None) -> None:
-    """Raise unless `value` is an integer from `low` on, and up to `n_features` where
+    """Raise unless `value` is an integer of at least `low`, and at most `n_features` if
     that is given.
     """
     good = is_integer(value) and value >= low
@@ -108,7 +108,7 @@ def make_bhattacharyya(
     rng = check_random_state(random_state)
     y = rng.choice(np.array([-1, 1], dtype=np.int64), size=n_samples)
     X = rng.standard_normal((n_samples, n_features))
-    # y N(-j, 1) is N(-j y, 1), the normal law being symmetric
+    # y N(-j, 1) is N(-j y, 1), since the normal distribution is symmetric
     X[:, :n_informative] -= np.outer(y, np.arange(1, n_informative + 1))
     return X, y, np.arange(n_informative, dtype=np.int64)
 
@@ -129,7 +129,7 @@ def make_bhattacharyya_regression(
     n_samples, n_features, n_informative : int
         As in `make_bhattacharyya`.
     noise : float
-        Standard deviation of the response around z = X @ beta. The paper does not print
+        Standard deviation of the response around z = X @ beta. The paper does not state
         it. The noise is drawn last: with noise=0 and the same random_state you get z
         itself.
     random_state : int, RandomState instance or None
@@ -211,7 +211,7 @@ def make_linear_sign(
         The paper's sizes are (d, d0) = (15, 4), (30, 7), (50, 3), (200, 10) and n =
         100, 200, 400.
     effect_sizes : sequence of positive floats
-        Each relevant feature's coefficient is drawn evenly from these.
+        Each relevant feature's coefficient is drawn uniformly from these.
     random_state : int, RandomState instance or None
 
     Returns
@@ -223,8 +223,8 @@ def make_linear_sign(
     Raises
     ------
     ValueError
-        For sizes that are not positive integers in order, or effect sizes that are not
-        positive.
+        For sizes that are not positive integers, n_informative above n_features, or
+        effect sizes that are not positive.
 
     References
     ----------
@@ -252,7 +252,7 @@ def make_linear_regression(
     noise: float = 1 / 3,
     random_state: Seed = None,
 ) -> tuple[NDArray, NDArray, NDArray]:
-    """Linear response with noise on uniform features: y = omega' x + noise * N(0, 1).
+    """Noisy linear response to uniform features: y = omega' x + noise * N(0, 1).
 
     Parameters
     ----------
@@ -293,20 +293,20 @@ def make_linear_regression(
 def _draw_collinear_cube(
     n_samples: int, n_features: int, correlation: float, rng: np.random.RandomState
 ) -> NDArray:
-    """Features uniform on [-h, h], h = 2^(1/3); the first two correlated, the third
-    with both negatively.
+    """Features uniform on [-h, h], h = 2^(1/3); the first two are positively
+    correlated, and the third negatively with both.
 
-    With this h the inner cube [-1, 1]^3 has half of the volume, so that without
-    correlation the classes are balanced.
+    With this h the inner cube [-1, 1]^3 has half of the volume, so the classes are
+    balanced if there is no correlation.
     """
     _check_size("n_samples", n_samples, 1)
     _check_size("n_features", n_features, 3)
     _check_number("correlation", correlation, 0, 1, above=False)
-    # the correlation of normal variables whose uniform images have the one asked for
+    # the normal correlation that gives the uniform images the requested one
     rho = 2 * np.sin(np.pi * correlation / 6)
     g = rng.standard_normal((n_samples, 1))
     shared = np.sqrt(rho) * g * np.array([1, 1, -1])
-    # two share rho of their variance, the third has it with the other sign
+    # all three share rho of their variance, the third with the opposite sign
     own = np.sqrt(1 - rho) * rng.standard_normal((n_samples, 3))
     Z = shared + own
     X = rng.uniform(-1, 1, size=(n_samples, n_features))
@@ -325,20 +325,20 @@ def make_nested_square(
     Parameters
     ----------
     n_samples, n_features : int
-        n_features of at least 2. The paper has 10 features and does not print n.
+        n_features is at least 2. The paper has 10 features and does not state n.
     random_state : int, RandomState instance or None
 
     Returns
     -------
     X : ndarray of shape (n_samples, n_features)
     y : ndarray of shape (n_samples,), of -1 and 1
-        A quarter of the samples is 1 on average.
+        On average a quarter of the samples are 1.
     relevant : ndarray of int64, [0, 1]
 
     Raises
     ------
     ValueError
-        For sizes that are too small or no integers.
+        For sizes that are too small or not integers.
 
     References
     ----------
@@ -374,23 +374,24 @@ def make_nested_cube(
     Parameters
     ----------
     n_samples, n_features : int
-        n_features of at least 3. The paper has 50 features and does not print n.
+        n_features is at least 3. The paper has 50 features and does not state n.
     correlation : float, at least 0 and below 1
-        Pearson correlation. The paper prints neither its size nor the joint law; here
-        normal variables with a common correlation are mapped to uniform ones.
+        Pearson correlation. The paper states neither its size nor the joint
+        distribution; here normal variables with a common correlation are mapped to
+        uniform ones.
     random_state : int, RandomState instance or None
 
     Returns
     -------
     X : ndarray of shape (n_samples, n_features)
     y : ndarray of shape (n_samples,), of -1 and 1
-        Half are 1 on average without correlation, more with it.
+        On average half are 1 without correlation, and more with it.
     relevant : ndarray of int64, [0, 1, 2]
 
     Raises
     ------
     ValueError
-        For sizes that are too small or no integers, or a correlation out of range.
+        For sizes that are too small or not integers, or a correlation out of range.
 
     References
     ----------
@@ -423,11 +424,11 @@ def make_nonlinear_regression(
     Parameters
     ----------
     n_samples, n_features : int
-        n_features of at least 2. The paper has 10 features and does not print n.
+        n_features is at least 2. The paper has 10 features and does not state n.
     a1 : float, above 0
     a2 : float, above 0 and below 1/2
-        From 1/2 on the denominator vanishes inside the cube and y has no finite mean.
-        The paper prints neither constant; see the chapter for where the defaults come
+        From 1/2 on the denominator vanishes inside the square and y has no finite mean.
+        The paper states neither constant; the chapter says where the defaults come
         from.
     random_state : int, RandomState instance or None
 
@@ -439,7 +440,7 @@ def make_nonlinear_regression(
     Raises
     ------
     ValueError
-        For sizes that are too small or no integers, or constants out of range.
+        For sizes that are too small or not integers, or constants out of range.
 
     References
     ----------
@@ -485,13 +486,13 @@ def make_collinear_regression(
     Parameters
     ----------
     n_samples, n_features : int
-        n_features of at least 3. The paper has 50 features and does not print n.
+        n_features is at least 3. The paper has 50 features and does not state n.
     correlation : float, at least 0 and below 1
         As in `make_nested_cube`.
     a1, a3 : float, above 0
     a2, a4 : float, above 0 and below 2^(-1/3)
-        The paper prints none of the constants; see the chapter for where the defaults
-        come from.
+        The paper states none of the constants; the chapter says where the defaults come
+        from.
     random_state : int, RandomState instance or None
 
     Returns
@@ -502,8 +503,8 @@ def make_collinear_regression(
     Raises
     ------
     ValueError
-        For sizes that are too small or no integers, or a correlation or constant out of
-        range.
+        For sizes that are too small or not integers, or a correlation or constant out
+        of range.
 
     References
     ----------
@@ -535,7 +536,7 @@ def make_collinear_regression(
 # %% ../nbs/B_datasets.ipynb #345946c8
 def _read_docstrings(parameter: str, module: str) -> dict[str, str]:
     """The docstrings of the public callables of a module, each with the first name that
-    bears it. `parameter` is what errors call the module's place.
+    has it. Error messages name the argument `parameter`.
     """
     try:
         loaded = importlib.import_module(module)
@@ -549,8 +550,8 @@ def _read_docstrings(parameter: str, module: str) -> dict[str, str]:
             f"{parameter}={module!r}: has no __all__. Expected a module that declares "
             f"its public names."
         )
-    # what is there is taken from its dictionary: getattr on a module may run code of
-    # the module, which warns of deprecated names
+    # read from the module's dictionary: getattr may run code of the module that warns
+    # of deprecated names
     found = vars(loaded)
     names: dict[str, str] = {}
     for name in sorted(set(loaded.__all__)):
@@ -567,7 +568,7 @@ def _read_docstrings(parameter: str, module: str) -> dict[str, str]:
 def _bags_of_words(
     names: dict[str, str], shared: Collection[str]
 ) -> list[tuple[str, Counter]]:
-    """Names and counted words of the docstrings that are not shared and have any."""
+    """Names and word counts of the docstrings that are not shared and have words."""
     bags = []
     for text, name in names.items():
         # letters of any script; words of up to four are dropped, as in the paper
@@ -578,7 +579,8 @@ def _bags_of_words(
 
 # %% ../nbs/B_datasets.ipynb #6f0b0e20
 def csr_from_rows(rows: list[list[tuple[int, float]]], n_columns: int) -> csr_array:
-    """CSR array from one list of (column, value) pairs a row, columns ascending."""
+    """CSR array from one list of (column, value) pairs for each row, columns
+    ascending."""
     indptr = np.cumsum([0] + [len(row) for row in rows], dtype=np.int32)
     indices = np.array([column for row in rows for column, _ in row], dtype=np.int32)
     data = np.array([value for row in rows for _, value in row], dtype=np.float64)
@@ -591,9 +593,9 @@ def load_docstrings(
     """Two-class document-term counts from the docstrings of two installed modules.
 
     A document is the docstring of a public callable of a module; a word is a run of
-    five or more letters, lower-cased. Equal docstrings of one module count once; one
-    that both modules have is left out. The order of rows and columns is fixed by the
-    names and the words.
+    five or more letters, lower-cased. Equal docstrings of one module count once; a
+    docstring that both modules have is left out. The names fix the order of the rows,
+    and the words that of the columns.
 
     Parameters
     ----------
@@ -610,13 +612,13 @@ def load_docstrings(
     Raises
     ------
     ImportError
-        Where a module cannot be imported.
+        A module cannot be imported.
     ValueError
-        Where a module declares no public names or leaves no document.
+        A module declares no public names or leaves no document.
 
     References
     ----------
-    The form of the data is that of the experiments of Paul and Drineas (2016), section
+    The data have the form used in the experiments of Paul and Drineas (2016), section
     6.
 
     Examples

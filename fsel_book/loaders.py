@@ -51,11 +51,11 @@ class Download(NamedTuple):
     Attributes
     ----------
     number : int
-        The number of OpenML's data set.
+        The number of the data set on OpenML.
     rows : int
         How many rows the table has there.
     first : int
-        The first of those rows that is ours; the others of ours follow it.
+        The first of those rows that belongs to this set; the others follow it.
     """
 
     number: int
@@ -64,7 +64,7 @@ class Download(NamedTuple):
 
 
 class SetFacts(NamedTuple):
-    """What a set is known to have.
+    """The known facts about a set.
 
     Attributes
     ----------
@@ -362,8 +362,8 @@ def _check_identity(name: str, X: Any, y: NDArray, source: str) -> None:
     """Raise unless the matrix (or list of sequences) and labels from `source` are the
     set `name`.
 
-    What must stay: whatever the source, a set with this name is this set. Sums are
-    compared to six digits: in later ones float32 and the order of summation show.
+    The invariant: whatever the source, a set with this name is this set. Sums are
+    compared to six digits, since float32 and the order of summation affect later ones.
     """
     spec = DATA_SETS[name]
     shape = X.shape if hasattr(X, "shape") else (len(X),)
@@ -384,12 +384,12 @@ def _check_identity(name: str, X: Any, y: NDArray, source: str) -> None:
 
 # %% ../nbs/C_loaders.ipynb #76311e20
 def _recode_labels(y: ArrayLike, labels: Iterable) -> NDArray:
-    """Labels of a download as the table writes them: by name where the names agree,
-    else in sorted order.
+    """Labels of a download in the form of the table: by name if the names agree, else
+    in sorted order.
 
-    Where OpenML's names differ, the counts of the labels, which are compared later, tell
-    a wrong order unless they are equal. Labels that fit in neither way stay as they are,
-    for the error of that comparison.
+    If OpenML's names differ, the label counts, which are compared later, reveal a wrong
+    order unless they are equal. Labels that fit in neither way stay unchanged, so that
+    this comparison raises the error.
     """
     written = [
         f"{v:g}" if isinstance(v, float) else str(v) for v in np.asarray(y).tolist()
@@ -404,10 +404,10 @@ def _recode_labels(y: ArrayLike, labels: Iterable) -> NDArray:
 def _download(
     name: str, looked: str, data_home: str | os.PathLike | None = None
 ) -> Bunch:
-    """OpenML's table with the set `name`; `looked` says where it was looked for before."""
+    """OpenML's table with the set `name`; `looked` names the places searched before."""
     place = DATA_SETS[name].download
     assert place
-    # here, so that `import fsel_book` does not load it
+    # imported here so that `import fsel_book` does not load it
     from sklearn.datasets import fetch_openml
 
     try:
@@ -415,10 +415,10 @@ def _download(
             data_id=place.number,
             data_home=data_home,
             as_frame=False,
-            parser="liac-arff",  # the one that needs no pandas
+            parser="liac-arff",  # the parser that does not need pandas
             n_retries=1,
         )
-    # no network, a refusal, a broken cache: one answer for all
+    # no network, a refusal, a broken cache: one error for all
     except Exception as error:
         raise FileNotFoundError(
             f"no data for {name!r}: {looked}, and fetching OpenML data set "
@@ -429,7 +429,7 @@ def _download(
 
 # %% ../nbs/C_loaders.ipynb #2091c49f
 def _part_of_download(name: str, got: Bunch, source: str) -> LabelledData:
-    """The rows of OpenML's table that are the set `name`."""
+    """The rows of OpenML's table that make up the set `name`."""
     spec = DATA_SETS[name]
     assert spec.download
     expected = (spec.download.rows, spec.shape[1])
@@ -480,8 +480,8 @@ def _read_set(name: str, path: pathlib.Path) -> LabelledData:
 def _find_set(
     name: str, data_home: str | os.PathLike | None = None
 ) -> tuple[LabelledData, str]:
-    """A set from the folder of FSEL_BOOK_DATA, from the cache, or from the web, and what
-    to call its source.
+    """A set from the folder of FSEL_BOOK_DATA, from the cache, or from the web, and the
+    name of its source.
     """
     spec = DATA_SETS[name]
     file_name = f"{name}.csv" if len(spec.shape) == 1 else f"{name}.npz"
@@ -505,15 +505,15 @@ def _find_set(
 
 # %% ../nbs/C_loaders.ipynb #85990fc9
 def load_dataset(name: str, *, data_home: str | os.PathLike | None = None) -> Bunch:
-    """Load one of the book's real data sets; fetch it where it is not here yet.
+    """Load one of the book's real data sets; fetch it if it is not here yet.
 
     Looks for NAME.npz (NAME.csv for sequences) in the folder that the environment
-    variable FSEL_BOOK_DATA names, then in the cache, then on the web: on OpenML, or where
-    the set's authors keep it. What comes from there is compared with a checksum,
-    converted, and stored in the cache. Whatever the source, shape, label counts and the
-    sum of the entries are compared with what the set is known to have. Where the
-    environment variable FSEL_BOOK_MIRROR holds the address of a folder, files that are
-    not on OpenML are fetched from there.
+    variable FSEL_BOOK_DATA names, then in the cache, then on the web: on OpenML, or
+    where the set's authors keep it. A download is compared with a checksum, converted,
+    and stored in the cache. Whatever the source, shape, label counts and the sum of the
+    entries are compared with the known values of the set. If the environment variable
+    FSEL_BOOK_MIRROR holds the address of a folder, files that are not on OpenML are
+    fetched from there.
 
     Parameters
     ----------
@@ -541,10 +541,10 @@ def load_dataset(name: str, *, data_home: str | os.PathLike | None = None) -> Bu
         For an unknown name, or a file or download that is damaged or is another set.
         The message names the file, and for text the line.
     FileNotFoundError
-        Where the set is in no place, or could not be fetched. The message says where it
-        was looked for, what went wrong, and what to do.
+        The set is nowhere to be found, or could not be fetched. The message says where
+        the function looked, what went wrong, and what to do.
     OSError
-        Where it was fetched and cannot be stored, such as on a full disk.
+        The set was fetched but cannot be stored, for example on a full disk.
 
     Examples
     --------
@@ -575,8 +575,8 @@ def load_dataset(name: str, *, data_home: str | os.PathLike | None = None) -> Bu
 def _rows_of_counts(
     documents: list[Document], column: dict[int, int]
 ) -> list[list[tuple[int, float]]]:
-    """For each document (column, count) of the words that have a column, in ascending
-    order.
+    """For each document the (column, count) pairs of the words that have a column, in
+    ascending order.
     """
     return [
         sorted(
@@ -604,17 +604,17 @@ def load_techtc(folder: str | os.PathLike, *, min_word_length: int = 5) -> Bunch
     Bunch
         data : csr_array of float64, (n_documents, n_words); target : int64 of -1 and 1
         as in the file; feature_names : the words, in the order of features.idx;
-        categories : the two ids of the folder's name, or None if it has another name;
+        categories : the two ids in the folder's name, or None if it has another name;
         DESCR : str.
 
     Raises
     ------
     FileNotFoundError
-        Where one of the two files is missing.
+        One of the two files is missing.
     ValueError
         For a malformed line, with the file and the line number. A file that was cut
-        exactly between two lines cannot be told from a whole one: the format holds no
-        count.
+        exactly between two lines cannot be told from a complete one, since the format
+        holds no count.
 
     References
     ----------

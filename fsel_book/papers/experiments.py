@@ -48,20 +48,21 @@ from ..spectra import RowSpace
 
 # %% ../../nbs/D_experiments.ipynb #90c9d49b
 def _digest(*parts: Any) -> str:
-    """32 hexadecimal digits that stand for `parts`, which must be what JSON can hold."""
+    """32 hexadecimal digits that stand for `parts`, which JSON must be able to
+    represent."""
     return sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:32]
 
 
 def random_stream(key: str) -> np.random.RandomState:
-    """A `RandomState` of its own for every identity."""
+    """A separate `RandomState` for every identity."""
     return np.random.RandomState(
         np.random.MT19937(np.random.SeedSequence(int(key, 16)))
     )
 
 # %% ../../nbs/D_experiments.ipynb #911cf1e1
 def _normalized_source(thing: Any) -> str:
-    """The source of a function or class without comments, docstrings and layout: a
-    change of these alone leaves stored results valid.
+    """The source of a function or class without comments, docstrings and layout:
+    changing only these leaves stored results valid.
     """
     try:
         tree = ast.parse(textwrap.dedent(inspect.getsource(thing)))
@@ -109,8 +110,8 @@ def _outside_values(thing: Any) -> dict[str, Any]:
 
 # %% ../../nbs/D_experiments.ipynb #e8aab42e
 class LocalCache(dict):
-    """A cache that is hashed, and sent to other processes, as an empty one: what is in
-    it depends on what ran before, and must not change a fingerprint.
+    """A cache that is hashed, and sent to other processes, as if empty: its contents
+    depend on what ran before and must not change a fingerprint.
     """
 
     def __reduce__(self) -> tuple:
@@ -118,8 +119,8 @@ class LocalCache(dict):
 
 
 def _name_or_hash(value: Any) -> str:
-    """What stands for a value that a trial uses: its name, if it has one, or else a
-    hash of what it holds.
+    """What stands for a value that a trial uses: its name if it has one, otherwise a
+    hash of its contents.
     """
     if inspect.ismodule(value):
         return value.__name__
@@ -129,11 +130,11 @@ def _name_or_hash(value: Any) -> str:
 
 
 def fingerprint(trial: Callable) -> str:
-    """What stands for a trial: its code, the code it uses of its own module and of this
-    one, and the values they use.
+    """A hash that stands for a trial: its code, the code it uses from its own module
+    and from this one, and the values they use.
 
     Comments, docstrings and layout do not count. Code of other modules counts by its
-    name only. What must stay: stored results with another fingerprint are refused, so
+    name only. The invariant: stored results with another fingerprint are refused, so
     that no table is a mixture of two programs.
     """
     parts: dict[str, str] = {}
@@ -161,7 +162,7 @@ def fingerprint(trial: Callable) -> str:
 
 # %% ../../nbs/D_experiments.ipynb #2fc5599c
 def _json_ready(value: Any) -> Any:
-    """NumPy's numbers and arrays as Python's, for JSON."""
+    """NumPy numbers and arrays as Python ones, for JSON."""
     if isinstance(value, np.generic | np.ndarray):
         return value.tolist()
     raise TypeError(
@@ -171,21 +172,22 @@ def _json_ready(value: Any) -> Any:
 
 
 def _json_round_trip(value: Any) -> Any:
-    """`value` as it comes back from a file."""
+    """`value` as it would be read back from a file."""
     return json.loads(json.dumps(value, default=_json_ready))
 
 
 def append_line(path: Path, header: dict, line: dict) -> None:
-    """Write `line` at the end of a file, after `header` if it is the first."""
+    """Append `line` to a file, after `header` if the file is new."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with open(path, "ab") as file:
         lines = [line] if file.tell() else [header, line]
-        # in one piece at the end: what a kill leaves behind is a torn last line
+        # written in one piece at the end, so a kill can only leave an incomplete last
+        # line
         file.write("".join(json.dumps(one) + "\n" for one in lines).encode())
 
 # %% ../../nbs/D_experiments.ipynb #1192efa0
 def _read_whole_lines(path: Path) -> list[dict]:
-    """The lines of a file; a last one that was torn off is cut away."""
+    """The lines of a file; an incomplete last line is removed."""
     content = path.read_bytes()
     end = content.rfind(b"\n") + 1
     if end < len(content):
@@ -202,8 +204,8 @@ def _read_whole_lines(path: Path) -> list[dict]:
 
 
 def read_finished_trials(path: Path, header: dict) -> dict[str, list[dict]]:
-    """The records of the finished trials in a file, by their identity; a last line that
-    was torn off is cut away.
+    """The records of the finished trials in a file, by their identity; an incomplete
+    last line is removed.
     """
     lines = _read_whole_lines(path) if path.exists() else []
     if not lines:
@@ -221,15 +223,15 @@ def read_finished_trials(path: Path, header: dict) -> dict[str, list[dict]]:
 def run_trial(
     name: str, trial: Callable, key: str, parameters: dict, repetition: int
 ) -> tuple[str, list[dict]]:
-    """One trial on one BLAS thread: its identity and its records, as a file would hold
-    them.
+    """Run one trial on one BLAS thread; return its identity and its records, as a file
+    would hold them.
     """
     try:
-        # the number of threads would change the last digits
+        # the number of threads changes the last digits
         with threadpool_limits(1):
             found = trial(random_stream(key), **parameters)
         records = _json_round_trip([found] if isinstance(found, dict) else list(found))
-        # a key of a record would hide the parameter of that name
+        # such a key in a record would hide the parameter of that name
         twice = {"repetition", *parameters}.intersection(*[set().union(*records)])
         if twice:
             raise ValueError(
@@ -246,8 +248,8 @@ def run_trial(
 # %% ../../nbs/D_experiments.ipynb #f78fa994
 @dataclass(frozen=True)
 class Experiment:
-    """A trial, the parameters to try it with, how often, and a seed: all that decides
-    the results.
+    """A trial, its parameters, the number of repetitions, and a seed: everything that
+    decides the results.
 
     Parameters
     ----------
@@ -256,22 +258,22 @@ class Experiment:
     trial : callable
         `trial(rng, **parameters)` returns a dict of figures, or an iterable of such
         dicts: numbers, text, None, and lists and dicts of these. `rng` is a
-        `numpy.random.RandomState` of its own. Write it with `def`, at the top level.
-        What it keeps from call to call goes into a `LocalCache`: a function of a
-        notebook under `lru_cache` cannot be sent to other processes.
+        `numpy.random.RandomState` for this trial alone. Write the trial with `def`, at
+        the top level. Put whatever it keeps from call to call into a `LocalCache`: a
+        notebook function under `lru_cache` cannot be sent to other processes.
     grid : dict of lists, or a list of such dicts
         The parameters, as for scikit-learn's `ParameterGrid`: every combination is
         tried.
     repetitions : int
-        How often each combination is tried, every time with other random numbers.
+        How often each combination is tried, each time with new random numbers.
     seed : int
-        Another seed gives other random numbers throughout.
+        Another seed changes all random numbers.
 
     Raises
     ------
     ValueError
-        `name` cannot name a file; `repetitions` is no integer of at least 1; `seed` is
-        no integer.
+        `name` cannot name a file; `repetitions` is not an integer of at least 1; `seed`
+        is not an integer.
 
     Examples
     --------
@@ -322,7 +324,7 @@ class Experiment:
         }
 
     def _header(self) -> dict:
-        """What results must agree in to stand in one file."""
+        """What all results in one file must agree in."""
         return _json_round_trip(
             dict(
                 experiment=self.name,
@@ -335,13 +337,13 @@ class Experiment:
     def run(
         self, folder: str | os.PathLike | None = None, n_jobs: int = 1, verbose: int = 0
     ) -> list[dict]:
-        """Run all trials, or those that a folder lacks, and return the records of all.
+        """Run all trials, or those missing from a folder, and return all records.
 
         Parameters
         ----------
         folder : str or path, optional
-            Where finished trials are kept, in a file of the experiment's name, and
-            looked for; made if it is not there. Without it nothing is kept.
+            Where finished trials are kept and looked up, in a file with the
+            experiment's name; created if missing. Without it nothing is kept.
         n_jobs : int
             Number of processes, as for joblib. It does not change the results.
         verbose : int
@@ -350,13 +352,14 @@ class Experiment:
         Returns
         -------
         list of dict
-            For each record of each trial: the parameters, `repetition`, and what the
-            trial returned.
+            For each record of each trial: the parameters, `repetition`, and the figures
+            that the trial returned.
 
         Raises
         ------
         ValueError
-            The folder has results of another trial, seed or version, or a damaged line.
+            The folder has results from another trial, seed or version, or a damaged
+            line.
         RuntimeError
             A trial failed; the message names its parameters. Trials finished before are
             kept.
@@ -399,8 +402,8 @@ class Experiment:
 def group_records(
     records: Iterable[dict], by: Sequence[str]
 ) -> dict[tuple, list[dict]]:
-    """The records that agree in the keys `by`, under their values there; groups in the
-    order of first appearance.
+    """Groups of records that agree in the keys `by`, under their values of these keys,
+    in the order of first appearance.
     """
     groups = defaultdict(list)
     for record in records:
@@ -452,8 +455,8 @@ def mean_and_error(records: Iterable[dict], by: Sequence[str], of: str) -> list[
 
 # %% ../../nbs/D_experiments.ipynb #rows0002
 def write_rows(rows: Sequence[dict], path: str | os.PathLike) -> None:
-    """Rows of figures as a CSV file; the names of the columns are the keys of all rows,
-    in order of appearance. The folder is made if it is not there. Floats have five
+    """Write rows of figures to a CSV file; the column names are the keys of all rows,
+    in order of appearance. The folder is created if missing. Floats have five
     significant digits, more than their sampling errors leave certain.
     """
     columns = list(dict.fromkeys(name for row in rows for name in row))
@@ -473,7 +476,7 @@ def write_rows(rows: Sequence[dict], path: str | os.PathLike) -> None:
 
 
 def read_rows(path: str | os.PathLike) -> list[dict]:
-    """What `write_rows` wrote; a row has no key where its cell is empty."""
+    """Read what `write_rows` wrote; an empty cell gives no key."""
 
     def value(cell: str) -> Any:
         try:
@@ -497,14 +500,14 @@ class Comparison:
     ours : list of dict
         One record for each row, for instance from `mean_and_error`.
     printed : dict
-        From a tuple, one value for each name in `by`, to the printed number, list or
-        text. Rows that only one side has are shown with an empty place.
+        Maps a tuple, with one value for each name in `by`, to the printed number, list
+        or text. Rows that only one side has are shown with an empty cell.
     by : list of str
         The keys of the records that identify a row.
     of : str
         The key of the figure.
     spread : str or None
-        The key of what stands behind ±, where records have it.
+        The key of the figure behind ±, for records that have it.
     title : str
     digits : int
         Decimal places.
@@ -537,7 +540,7 @@ class Comparison:
         self.digits = digits
 
     def _format(self, value: Any) -> str:
-        """A number, a text or a list as the table shows it."""
+        """Format a number, a text or a list for the table."""
         if value is None:
             return ""
         if isinstance(value, list | tuple):
@@ -545,7 +548,7 @@ class Comparison:
         return value if isinstance(value, str) else f"{value:.{self.digits}f}"
 
     def _difference(self, ours: Any, printed: Any) -> str:
-        """Ours less printed; of two lists, how many entries they share."""
+        """Ours minus printed; for two lists, how many entries they share."""
         if isinstance(ours, list | tuple) and isinstance(printed, list | tuple):
             return f"{len({*ours} & {*printed})} of {len(printed)} shared"
         both_numbers = isinstance(ours, int | float) and isinstance(
@@ -554,7 +557,7 @@ class Comparison:
         return f"{ours - printed:+.{self.digits}f}" if both_numbers else ""
 
     def rows(self) -> list[list[str]]:
-        """The table as lists of text, its head first."""
+        """The table as lists of text, the header first."""
         rows = [[*self.by, "printed", "ours", "difference"]]
         for key in [*self.ours, *(key for key in self.printed if key not in self.ours)]:
             record = self.ours.get(key, {})
@@ -600,14 +603,14 @@ def agrees_with_print(ours: float, printed: float, error: float, unit: float) ->
 
 # %% ../../nbs/D_experiments.ipynb #e3c8ac04
 def unweighted_sampling(indices: ArrayLike, d: int) -> Sampling:
-    """The `Sampling` of the features `indices` of `d`, with weights one."""
+    """The `Sampling` of the features `indices` out of `d`, with weights one."""
     indices = np.asarray(indices)
     return Sampling(indices, np.ones(len(indices)), d, len(indices))
 
 
 def _orthogonal_least_squares(space: RowSpace, targets: NDArray, r: int) -> list[int]:
-    """The features of orthogonal least squares: at each step the one that brings their
-    span closest to the targets.
+    """The features that orthogonal least squares picks: at each step the one that
+    brings the span closest to the targets.
     """
     search = ClosestSpanRule(space, None, None, targets)
     draws: list[int] = []
@@ -618,7 +621,7 @@ def _orthogonal_least_squares(space: RowSpace, targets: NDArray, r: int) -> list
 
 
 def _approximation_targets(method: str, y: NDArray, space: RowSpace) -> NDArray:
-    """What a method comes close to: the components, each as long as its singular value,
+    """What a method approximates: the components, each as long as its singular value,
     or the targets.
     """
     return (
@@ -712,10 +715,11 @@ TEXT_SETS = ("pcmac", "basehock", "relathe", "dexter_train")
 
 @lru_cache(maxsize=1)
 def load_documents(data: str, n: int = 200) -> tuple[NDArray, NDArray, Any]:
-    """Counts, labels -1 and 1, and words of `n` documents of a set (all, if it has
-    fewer), the same ones at every call: repetitions differ in folds and draws alone.
+    """Counts, labels -1 and 1, and words of `n` documents of a set (all of them if it
+    has fewer), the same at every call: repetitions differ only in folds and draws.
 
-    Words that none of them has are left out: no method could choose them for a reason.
+    Words that none of them has are left out: no method could have a reason to choose
+    them.
     """
     if data == "docstrings":
         bunch = load_docstrings()
@@ -739,8 +743,8 @@ EMBEDDED_SETS = {"breast_cancer": load_breast_cancer, "digits": load_digits}
 
 @lru_cache(maxsize=1)
 def load_regression_set(data: str) -> tuple[NDArray, NDArray]:
-    """Features as they stand, and labels as numbers: the file's, or 1 for the first of
-    two names and 0 for the other.
+    """Unchanged features, and labels as numbers: those of the file, or 1 for the first
+    of two names and 0 for the other.
     """
     bunch = EMBEDDED_SETS[data]() if data in EMBEDDED_SETS else load_dataset(data)
     y = bunch.target

@@ -16,16 +16,17 @@ from scipy.linalg.lapack import dpotrf, dtrtri
 
 # %% ../nbs/F_barriers.ipynb #0ba00006
 class AnyBarriers(ABC):
-    """A matrix that grows by one term in each step, and what keeps it where a theorem
-    wants it.
+    """A matrix that grows by one term in each step, and the barriers that keep it where
+    a theorem wants it.
 
-    A search of columns uses these methods and the attribute, and nothing else.
+    A column search uses these methods and the attribute, and nothing else.
 
     Attributes
     ----------
     rotation : ndarray of float32, shape (rank, rank), or None
-        What rows have to be multiplied with for `slack_bound`. It stays the same object
-        as long as products with it may be kept. None where there is no `slack_bound`.
+        The matrix by which rows are multiplied for `slack_bound`. It stays the same
+        object as long as products with it may be kept. None if there is no
+        `slack_bound`.
     """
 
     rotation: np.ndarray | None = None
@@ -43,11 +44,11 @@ class AnyBarriers(ABC):
         -------
         lower : ndarray, shape (n_rows,)
         upper : ndarray, shape (n_rows,), or 0.0
-            0.0 where there is no upper barrier.
+            0.0 if there is no upper barrier.
         """
 
     def slack(self, rows: np.ndarray, prices: np.ndarray | float = 0.0) -> np.ndarray:
-        """`lower(v) - upper(v)` minus the price: a row is feasible where this is not
+        """`lower(v) - upper(v)` minus the price: a row is feasible if this is not
         negative.
 
         Parameters
@@ -63,7 +64,7 @@ class AnyBarriers(ABC):
         return lower - upper - prices
 
     def slack_bound(self, rotated: np.ndarray, norms: np.ndarray) -> np.ndarray:
-        """What `lower(v) - upper(v)` does not exceed, at the cost of float32.
+        """An upper bound on `lower(v) - upper(v)`, at the cost of float32.
 
         Parameters
         ----------
@@ -83,14 +84,14 @@ class AnyBarriers(ABC):
         """The symmetric `C` with `v'Cv = lower(v) - upper(v)`, shape (rank, rank)."""
 
     def rise(self) -> float:
-        """At most by this, for a `v` of length one, has `v'Cv` grown with the last
-        step; infinite where nothing is known.
+        """A bound on how much `v'Cv`, for `v` of length one, has grown in the last
+        step; infinite if nothing is known.
         """
         return np.inf
 
     @abstractmethod
     def add(self, v: np.ndarray, price: float = 0.0) -> float:
-        """Add `t v v'`, with `1/t` half-way between `upper(v)` plus the price and
+        """Add `t v v'`, with `1/t` halfway between `upper(v)` plus the price and
         `lower(v)`, and go to the next step.
 
         Parameters
@@ -98,7 +99,7 @@ class AnyBarriers(ABC):
         v : ndarray, shape (rank,)
             A feasible row.
         price : float
-            Of its column.
+            The price of its column.
 
         Returns
         -------
@@ -108,8 +109,8 @@ class AnyBarriers(ABC):
 
 # %% ../nbs/F_barriers.ipynb #0ba00008
 def barrier_constants(ell: float, r: float) -> tuple[float, float]:
-    """`sqrt(r l)`, which says where the barriers begin, and `delta_U`, by which the
-    upper one moves; at rank `ell` and for `r` draws, more than `ell`.
+    """`sqrt(r l)`, which sets where the barriers begin, and `delta_U`, by which the
+    upper one moves; at rank `ell` and for `r` draws, `r` above `ell`.
     """
     return np.sqrt(r * ell), (1 + np.sqrt(ell / r)) / (1 - np.sqrt(ell / r))
 
@@ -122,7 +123,7 @@ def initial_gap(ell: float, r: float) -> float:
 
 # %% ../nbs/F_barriers.ipynb #636f486f
 def add_to_diagonal(A: np.ndarray, c: float | np.ndarray) -> np.ndarray:
-    """`A + c I`, or with a vector `c` its entries on the diagonal in place of `c`."""
+    """`A + c I`; for a vector `c`, `A + diag(c)`."""
     A = A.copy()
     A.flat[:: len(A) + 1] += c
     return A
@@ -132,7 +133,7 @@ def _slack_on_spectrum(
     x: np.ndarray, a: float, b: float, gap_L: float, gap_U: float
 ) -> np.ndarray:
     """The eigenvalue of the slack matrix that belongs to the eigenvalue `x` of `A`, for
-    barriers at `a` and `b` next; `gap_L` and `gap_U` are the differences of potentials.
+    next barriers at `a` and `b`; `gap_L` and `gap_U` are the differences of potentials.
     """
     below = 1 / (x - a)
     above = 1 / (b - x)
@@ -140,15 +141,15 @@ def _slack_on_spectrum(
 
 
 class FormFactors(NamedTuple):
-    """What the quadratic forms of a `ShiftedInverse` are made of, in one precision;
-    parts lie beside each other, so that one product serves two.
+    """The factors of the quadratic forms of a `ShiftedInverse`, in one precision; parts
+    lie side by side, so that one product serves two forms.
 
     Attributes
     ----------
     powers : ndarray, shape (rank, 2)
-        `D` and its square, beside each other.
+        `D` and its square, side by side.
     sides : ndarray, shape (rank, 2 * n_added)
-        `F` and `D F`, beside each other.
+        `F` and `D F`, side by side.
     S, G : ndarray, shape (n_added, n_added)
         As in `ShiftedInverse`.
     """
@@ -160,11 +161,10 @@ class FormFactors(NamedTuple):
 
 
 class ShiftedInverse:
-    """`D - F S F'`: the inverse of `sign (A - c I)` for an `A` with `lam` on the
-    diagonal and `W W'` beside it.
+    """`D - F S F'`: the inverse of `sign (A - c I)` for `A = diag(lam) + W W'`.
 
-    It never changes: each step makes a new one, in which nothing is as large as `rank`
-    squared. The check below compares all that it gives with the dense inverse.
+    It is immutable: each step makes a new one, in which nothing has the size of `rank`
+    squared. The check below compares all its results with the dense inverse.
 
     Parameters
     ----------
@@ -182,7 +182,7 @@ class ShiftedInverse:
     F : ndarray, shape (rank, n_added)
         `D W`.
     S : ndarray, shape (n_added, n_added)
-        What stands between `F` and `F'` in Woodbury's formula.
+        The matrix between `F` and `F'` in Woodbury's formula.
     G : ndarray, shape (n_added, n_added)
         `F'F`.
     trace : float
@@ -193,7 +193,7 @@ class ShiftedInverse:
         self.D = sign / (lam - c)
         self.F = self.D[:, None] * W
         root = np.sqrt(np.abs(self.D))[:, None] * W
-        # a product with itself takes half the work
+        # a product of a matrix with its own transpose takes half the work
         inner = root.T @ root if self.D.min() > 0 else W.T @ self.F
         self.S = np.linalg.inv(add_to_diagonal(inner, sign))
         self.G = self.F.T @ self.F
@@ -201,7 +201,7 @@ class ShiftedInverse:
 
     @cached_property
     def factors(self) -> FormFactors:
-        """What `forms` needs in float64."""
+        """The factors for `forms` in float64."""
         DF = self.D[:, None] * self.F
         return FormFactors(
             powers=np.stack([self.D, self.D**2], axis=1),
@@ -216,11 +216,11 @@ class ShiftedInverse:
         return FormFactors(*(part.astype(np.float32) for part in self.factors))
 
     def forms(self, Y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """`y'Xy` and `y'X^2y` with this inverse as `X`, for each row y of `Y`, in the
+        """`y'Xy` and `y'X^2y` with this inverse as `X`, for each row `y` of `Y`, in the
         precision of `Y`.
 
-        Here most of the time of a search goes, so `Y` is multiplied twice in all: with
-        what is diagonal and with what is not.
+        A search spends most of its time here, so `Y` takes part in only two products:
+        with the diagonal part and with the rest.
         """
         narrow = Y.dtype == np.float32
         powers, sides, S, G = self.narrow_factors if narrow else self.factors
@@ -238,10 +238,11 @@ class ShiftedInverse:
         return self.D * y - self.F @ (self.S @ (self.F.T @ y))
 
     def rise(self, y: np.ndarray, p: np.ndarray, t: float, gap: float) -> float:
-        """The largest eigenvalue of what `t y y'`, added to `sign (A - c I)`, adds to
-        `X^2 / gap - X`; `p` is `Xy`.
+        """The largest eigenvalue of the change of `X^2 / gap - X` when `t y y'` is
+        added to `sign (A - c I)`; `p` is `Xy`.
 
-        It is that of a matrix of rank two, and follows from its trace and determinant.
+        The change has rank two, so the eigenvalue follows from a trace and a
+        determinant.
         """
         q = self.times(p)
         kappa = t / (1 + t * (y @ p))
@@ -256,8 +257,8 @@ class ShiftedInverse:
 
     @cached_property
     def norm_bound(self) -> float:
-        """A number that the spectral norm of the inverse does not exceed: that of `D`,
-        and the fourth root of the trace of the fourth power of `F S F'`.
+        """An upper bound on the spectral norm of the inverse: the norm of `D` plus the
+        fourth root of the trace of the fourth power of `F S F'`.
         """
         SG = self.S @ self.G
         square = SG @ SG
@@ -273,7 +274,7 @@ class ShiftedInverse:
 # %% ../nbs/F_barriers.ipynb #380171b6
 @dataclass(frozen=True)
 class Step:
-    """What the last step added, and how the barriers stood before it.
+    """What the last step added, and the state of the barriers before it.
 
     Parameters
     ----------
@@ -307,10 +308,10 @@ class Barriers(AnyBarriers):
     """The matrix `A` between two barriers, ready to judge rows of `V` for the next
     step.
 
-    What must stay true after every step: the spectrum of `A` is between `L` and `U`,
-    the lowest eigenvalue above `L_next` too; `judge` gives what the definitions give,
-    up to rounding; and `rotation` is a new object after each decomposition. The check
-    below makes twenty steps beside the definitions.
+    Invariants after every step: the spectrum of `A` is between `L` and `U`, and the
+    lowest eigenvalue is also above `L_next`; `judge` agrees with the definitions up to
+    rounding; and `rotation` is a new object after each decomposition. The check below
+    compares twenty steps with the definitions.
 
     Parameters
     ----------
@@ -322,7 +323,7 @@ class Barriers(AnyBarriers):
     Attributes
     ----------
     A : ndarray, shape (rank, rank)
-        The matrix as it is now (a property; it is put together when asked for).
+        The current matrix (a property, computed on demand).
     tau : int
         How many steps were made.
     delta_U : float
@@ -338,7 +339,7 @@ class Barriers(AnyBarriers):
         Traces of the inverses of `A - L I` and `U I - A`.
     gap_L, gap_U : float
         By how much the lower potential would rise and the upper one fall if the
-        barriers moved on and `A` stayed: the denominators of `lower` and `upper`.
+        barriers moved and `A` did not change: the denominators of `lower` and `upper`.
     inverse_L, inverse_U : ShiftedInverse
         The inverses of `A - L_next I` and `U_next I - A`, in the coordinates of `Q`.
     decomposed : ndarray, shape (rank, rank)
@@ -350,14 +351,14 @@ class Barriers(AnyBarriers):
     rotation : ndarray of float32, shape (rank, rank)
         `Q` in float32.
     n_added : int
-        How many terms were added since.
+        How many terms have been added since then.
     added : ndarray, shape (most, rank)
         The first `n_added` rows are these terms, `sqrt(t) v`.
     rotated : ndarray, shape (rank, most)
         The first `n_added` columns are the same in the coordinates of `Q`: the `W` of
         the formula.
     last_step : Step or None
-        What `rise` looks at; None before the first step.
+        The input of `rise`; None before the first step.
     """
 
     def __init__(self, ell: int, r: float) -> None:
@@ -397,12 +398,12 @@ class Barriers(AnyBarriers):
 
     @property
     def A(self) -> np.ndarray:
-        """The matrix as it is now."""
+        """The current matrix."""
         added = self.added[: self.n_added]
         return self.decomposed + added.T @ added
 
     def _decompose(self) -> None:
-        """The eigendecomposition of `A` as it is now."""
+        """Compute the eigendecomposition of the current `A`."""
         self.decomposed = self.A
         self.n_added = 0
         self.lam, self.Q = np.linalg.eigh(self.decomposed)
@@ -414,10 +415,9 @@ class Barriers(AnyBarriers):
             )
 
     def _place(self) -> None:
-        """Put the barriers where step `tau` has them, and invert at their next
-        positions.
+        """Place the barriers for step `tau`, and invert at their next positions.
         """
-        # from the number of steps, so that no rounding adds up
+        # from the number of steps, so that rounding does not accumulate
         self.L = self.tau - self.offset_L
         self.U = self.delta_U * (self.tau + self.offset_U)
         self.L_next = self.L + 1
@@ -444,17 +444,18 @@ class Barriers(AnyBarriers):
 
     def slack_bound(self, rotated: np.ndarray, norms: np.ndarray) -> np.ndarray:
         lower, upper = self._judge_rotated(rotated)
-        # norms of the parts of the slack matrix: terms add up to no more
+        # norms of the parts of the slack matrix, which bound the sum of their terms
         below = self.inverse_L.norm_bound
         above = self.inverse_U.norm_bound
         size = below**2 / self.gap_L + below + above**2 / self.gap_U + above
-        # as many terms as the longest inner product has, each rounded in float32
+        # the number of terms in the longest inner product, each rounded in float32
         rounding = 4 * sum(self.rotated.shape) * 2.0**-24
         return lower - upper + rounding * size * norms
 
     def slack_matrix(self) -> np.ndarray:
         C = self.inverse_L.square_less_self(self.gap_L)
-        # X^2 / gap - X of the upper inverse with -gap_U is minus the form of `upper`
+        # X^2 / gap - X of the upper inverse, with gap = -gap_U, is minus the form of
+        # `upper`
         C = C + self.inverse_U.square_less_self(-self.gap_U)
         return self.Q @ C @ self.Q.T
 
@@ -480,7 +481,7 @@ class Barriers(AnyBarriers):
             gap_L=self.gap_L,
             gap_U=self.gap_U,
         )
-        # Sherman-Morrison: what were the next positions are the present ones now
+        # Sherman-Morrison: the next positions become the present ones
         self.potential_L = self.inverse_L.trace - t * l2 / (1 + t * l1)
         self.potential_U = self.inverse_U.trace + t * u2 / (1 - t * u1)
         self.added[self.n_added] = np.sqrt(t) * v
@@ -494,8 +495,7 @@ class Barriers(AnyBarriers):
         last = self.last_step
         if last is None:
             return np.inf
-        # the spectrum of A is between these, and they are between the barriers of both
-        # steps
+        # these enclose the spectrum of A, and lie between the barriers of both steps
         lowest = max(self.lam[0], self.L_next + 1 / self.inverse_L.trace)
         highest = min(
             self.U_next - 1 / self.inverse_U.norm_bound,
@@ -505,7 +505,8 @@ class Barriers(AnyBarriers):
         now = _slack_on_spectrum(x, self.L_next, self.U_next, self.gap_L, self.gap_U)
         then = _slack_on_spectrum(x, last.L_next, last.U_next, last.gap_L, last.gap_U)
         by_moving = np.max(now - then)
-        # the upper inverse as in `slack_matrix`: `U I - A` loses what `A` gains
+        # the signs for the upper inverse as in `slack_matrix`: `U I - A` loses what `A`
+        # gains
         return float(
             last.inverse_L.rise(last.y, last.p, last.t, last.gap_L)
             + last.inverse_U.rise(last.y, last.q, -last.t, -last.gap_U)
@@ -514,12 +515,12 @@ class Barriers(AnyBarriers):
 
 # %% ../nbs/F_barriers.ipynb #0ba00012
 class StartedBarriers(Barriers):
-    """Barriers around a matrix that is not zero; all else is as in `Barriers`.
+    """Barriers around a matrix that is not zero; everything else is as in `Barriers`.
 
     Parameters
     ----------
     A : ndarray, shape (rank, rank)
-        What is given.
+        The given matrix.
     L, U : float
         Where the barriers begin: their potentials there are `s` and `s / delta_U`.
     s : float
@@ -528,15 +529,15 @@ class StartedBarriers(Barriers):
 
     def __init__(self, A: np.ndarray, L: float, U: float, s: float) -> None:
         delta_U = (1 + s) / (1 - s)
-        # the offsets that have the barriers at L and U when no step has been made
+        # the offsets that put the barriers at L and U before the first step
         self._begin(A, delta_U, -L, U / delta_U, s)
 
 # %% ../nbs/F_barriers.ipynb #3ce060b7
 class SingleDraw(AnyBarriers):
-    """Takes the place of the barriers for a single draw at rank one, where `M` is 1
-    whichever column is taken.
+    """Replaces the barriers for a single draw at rank one, where `M` is 1 whichever
+    column is taken.
 
-    The formulas for barriers are not numbers there: they divide by `1 - sqrt(l / r)`.
+    The formulas for barriers are undefined there: they divide by `1 - sqrt(l / r)`.
     """
 
     def judge(self, rows: np.ndarray) -> tuple[np.ndarray, float]:
@@ -553,8 +554,8 @@ class SingleDraw(AnyBarriers):
 
 # %% ../nbs/F_barriers.ipynb #db7a2a96
 def recursive_inverse(M: np.ndarray) -> np.ndarray:
-    """The inverse of the positive definite `M`; an error if it is not, which is how a
-    barrier that was met is noticed.
+    """The inverse of the positive definite `M`. If `M` is not positive definite, the
+    error reveals that a barrier was hit.
     """
     ell = len(M)
     if ell < 50:
@@ -580,7 +581,7 @@ def recursive_inverse(M: np.ndarray) -> np.ndarray:
 # %% ../nbs/F_barriers.ipynb #2544f2c5
 class LowerBarrier(AnyBarriers):
     """The matrix `A` above one barrier, ready to judge rows of `V` for the next step;
-    prices take the place of the upper barrier.
+    prices replace the upper barrier.
 
     Parameters
     ----------
@@ -592,7 +593,7 @@ class LowerBarrier(AnyBarriers):
     Attributes
     ----------
     A : ndarray, shape (rank, rank)
-        The matrix as it is now.
+        The current matrix.
     tau : int
         How many steps were made.
     offset_L : float
@@ -606,7 +607,8 @@ class LowerBarrier(AnyBarriers):
     inverse_L : ndarray, shape (rank, rank)
         The inverse of `A - (L + 1) I`: with the barrier after the next step.
     gap_L : float
-        By how much the potential would rise if the barrier moved on and `A` stayed.
+        By how much the potential would rise if the barrier moved and `A` did not
+        change.
     """
 
     def __init__(self, ell: int, r: int) -> None:
@@ -617,12 +619,12 @@ class LowerBarrier(AnyBarriers):
         self._place()
 
     def _place(self) -> None:
-        """Put the barrier where step `tau` has it, and invert at its next position."""
+        """Place the barrier for step `tau`, and invert at its next position."""
         self.L = self.tau - self.offset_L
         self.inverse_L = recursive_inverse(
             add_to_diagonal(self.A, self.offset_L - self.tau - 1)
         )
-        # of an inverse made anew at each step, so that no rounding adds up
+        # from an inverse recomputed at each step, so that rounding does not accumulate
         self.potential_next = self.inverse_L.trace()
         self.gap_L = self.potential_next - self.potential_L
 
@@ -642,7 +644,7 @@ class LowerBarrier(AnyBarriers):
         # 1/t is half of lower + price
         t = 2 / (l2 / self.gap_L - l1 + price)
         self.A += np.outer(t * v, v)
-        # Sherman-Morrison: what was the next position is the present one now
+        # Sherman-Morrison: the next position becomes the present one
         self.potential_L = self.potential_next - t * l2 / (1 + t * l1)
         self.tau += 1
         self._place()
@@ -671,7 +673,7 @@ class DenseInverse:
         self.inverse = recursive_inverse(M) if len(M) else M
 
     def times(self, rows: np.ndarray) -> np.ndarray:
-        """The products with some rows, one below the other."""
+        """The products with some rows, stacked."""
         return rows @ self.inverse
 
     def trace_with(self, D: np.ndarray) -> float:
@@ -685,12 +687,12 @@ class DenseInverse:
     def slack_part(self, D: np.ndarray, c: float, e: float) -> np.ndarray:
         """`c M D M + e M` for this inverse `M`."""
         half = self.inverse * np.sqrt(D)
-        # a product with itself takes half the work
+        # a product of a matrix with its own transpose takes half the work
         return c * (half @ half.T) + e * self.inverse
 
 
 class SplitInverse:
-    """The inverse of `diag(x) + sign W W'`, where `x` is well above zero but for its
+    """The inverse of `diag(x) + sign W W'`, where `x` is well above zero except in its
     first entries, the head.
 
     Parameters
@@ -698,7 +700,7 @@ class SplitInverse:
     x : ndarray, shape (rank,)
     W : ndarray, shape (rank, n_added)
     n_head : int
-        How many of the first entries of `x` may be of any sign.
+        How many of the first entries of `x` may have any sign.
     sign : float
         1 or -1; the whole must be positive definite.
 
@@ -718,7 +720,7 @@ class SplitInverse:
     CWS : ndarray, shape (n_head, n_added)
         `C W_H S`.
     middle : ndarray, shape (n_added, n_added)
-        What stands between `E` and `E'` in the block of the tail.
+        The matrix between `E` and `E'` in the block of the tail.
 
     Raises
     ------
@@ -732,7 +734,7 @@ class SplitInverse:
         self.n_head = n_head
         self.sign = sign
         head = W[:n_head]
-        # a zero makes a matrix of which the next line says that it is not positive
+        # a zero gives a matrix that the next line rejects as not positive definite
         with np.errstate(divide="ignore", invalid="ignore"):
             self.tail = 1 / x[n_head:]
             self.E = self.tail[:, None] * W[n_head:]
@@ -745,7 +747,7 @@ class SplitInverse:
         self.middle = self.WS.T @ self.CWS - sign * S
 
     def times(self, rows: np.ndarray) -> np.ndarray:
-        """The products with some rows, one below the other."""
+        """The products with some rows, stacked."""
         head = rows[:, : self.n_head]
         tail = rows[:, self.n_head :]
         along = tail @ self.E
@@ -785,14 +787,14 @@ class SplitInverse:
 
 # %% ../nbs/F_barriers.ipynb #71d9ba05
 class RidgeBarriers(AnyBarriers):
-    """Barriers around all of the data at a ridge, whose part grows along with the
+    """Barriers around all of the data at a ridge, where the ridge's part grows with the
     selection.
 
     Parameters
     ----------
     shrinkage : ndarray, shape (rank,)
-        `D`: what the ridge leaves of each direction, between 0 and 1, largest first.
-        The rows to be judged add up to `diag(D)`.
+        `D`: the factor by which the ridge shrinks each direction, between 0 and 1,
+        largest first. The outer products of the rows add up to `diag(D)`.
     r : int
         The number of draws, above the effective dimension, the sum of `D`.
 
@@ -803,29 +805,29 @@ class RidgeBarriers(AnyBarriers):
     s : float
         `sqrt(effective dimension / r)`.
     g : float
-        `1 + s`: so many times the part of the ridge is added in a step.
+        `1 + s`: how many times the part of the ridge is added in a step.
     tau : int
         How many steps were made.
     n_head : int or None
-        How many directions are in the head; None where inverses are dense.
+        How many directions are in the head; None if inverses are dense.
     terms : ndarray, shape (rank, most)
         The first `tau` columns are the terms `sqrt(t) v`.
     B : ndarray, shape (rank, rank)
-        Their sum `W W'`; only where inverses are dense.
+        Their sum `W W'`; only if inverses are dense.
     potential_U : float
         The trace of `D` times the inverse of `U I - A`.
     next_trace_U : float
         The same with the barrier, and the given part, at the next position.
     gap_L, gap_U : float
-        By how much the lower potential would rise and the upper one fall if no term
-        were added.
+        By how much the lower potential would rise and the upper one fall in a step that
+        added no term.
     inverse_L, inverse_U : DenseInverse or SplitInverse
         With the barriers at their next positions.
 
     Raises
     ------
     FloatingPointError
-        While it is used, if the rows do not add up to `diag(D)`.
+        During use, if the outer products of the rows do not add up to `diag(D)`.
     """
 
     def __init__(self, shrinkage: np.ndarray, r: int) -> None:
@@ -846,12 +848,12 @@ class RidgeBarriers(AnyBarriers):
         self._place()
 
     def _room_above(self) -> np.ndarray:
-        """`U I - A` without the terms: its diagonal."""
+        """The diagonal of `U I - A` without the terms."""
         s, g = self.s, self.g
         return g * s / (1 - s) * (self.tau + self.r) + g * self.tau * self.shrinkage
 
     def _room_below(self) -> np.ndarray:
-        """`A - L I` without the terms: its diagonal."""
+        """The diagonal of `A - L I` without the terms."""
         return self.s * (self.tau + self.r) - self.g * self.tau * self.shrinkage
 
     def _inverse(self, x: np.ndarray, sign: float) -> DenseInverse | SplitInverse:
@@ -890,7 +892,7 @@ class RidgeBarriers(AnyBarriers):
     def add(self, v: np.ndarray, price: float = 0.0) -> float:
         lower, upper = self.judge(v[None])
         t = float(2 / (lower[0] + upper[0] + price))
-        # Sherman-Morrison: what was the next position is the present one now
+        # Sherman-Morrison: the next position becomes the present one
         above = self.inverse_U.times(v[None])[0]
         fall = t * (above**2 @ self.shrinkage) / (1 - t * (above @ v))
         self.potential_U = self.next_trace_U + fall
@@ -906,16 +908,16 @@ class RidgeBarriers(AnyBarriers):
 
 # %% ../nbs/F_barriers.ipynb #71d9ba08
 class RidgeStart(NamedTuple):
-    """Where a completion at a ridge starts.
+    """The start of a completion at a ridge.
 
     Attributes
     ----------
     a : float
-        How many times the part of the ridge is there.
+        How many times the part of the ridge is in `A` at the start.
     t : float
-        The weight of what is given.
+        The weight of the given columns.
     s : float
-        The potential of the lower barrier, at most; between 0 and 1.
+        An upper bound on the potential of the lower barrier; between 0 and 1.
     x, y : float
         The lower barrier is at `a - x`, the upper one at `a + y`.
     g : float
@@ -935,7 +937,8 @@ class RidgeStart(NamedTuple):
         return (1 + self.s) / (1 - self.s)
 
     def ends(self, n_steps: int) -> tuple[float, float]:
-        """Where both barriers are after so many steps, over the part of the ridge."""
+        """Where both barriers are after `n_steps` steps, divided by the part of the
+        ridge."""
         part = self.a + self.g * n_steps
         low = self.a - self.x + n_steps
         high = self.a + self.y + self.delta_U * n_steps
@@ -943,22 +946,23 @@ class RidgeStart(NamedTuple):
 
 
 class StartedRidgeBarriers(RidgeBarriers):
-    """Barriers at a ridge around what is given; all else is as in `RidgeBarriers`.
+    """Barriers at a ridge around given columns; everything else is as in
+    `RidgeBarriers`.
 
     Parameters
     ----------
     shrinkage : ndarray, shape (rank,)
     rows : ndarray, shape (n_given, rank)
-        Those of what is given.
+        The rows of the given columns.
     start : RidgeStart
     most : int
-        How many steps will be made at most.
+        The largest number of steps that will be made.
 
     Attributes
     ----------
     start : RidgeStart
     n_given : int
-        So many of the first terms are those of what is given; `tau` counts them.
+        How many of the first terms belong to the given columns; `tau` counts them.
     """
 
     def __init__(

@@ -31,32 +31,31 @@ from .validation import frame_on_host, is_frame
 
 # %% ../nbs/E_blocks.ipynb #763eab56
 class OutOfMemory:
-    """What stands for a matrix that is not in memory: `Blocks`, and summaries of them.
-
-    `fit` hands it on to the module `out_of_core`.
+    """A stand-in for a matrix that is not in memory: `Blocks`, and summaries of them.
+    `fit` passes it on to the module `out_of_core`.
     """
 
 
 class Blocks(OutOfMemory, ABC):
-    """A matrix that is handed out in blocks, as often as it takes; it need not fit into
+    """A matrix that is handed out in blocks, as often as needed; it need not fit into
     memory.
 
-    Arrays of a device are copied to the CPU.
+    Arrays on a device are copied to the CPU.
 
     `as_blocks` makes one from files, arrays of other libraries and functions. For data
-    of another kind, write a subclass: it has the method `read`, and sets `shape` if
-    that is known beforehand.
+    of another kind, write a subclass with the method `read`; it sets `shape` if that is
+    known beforehand.
 
     Attributes
     ----------
     shape : tuple
-        `(n_samples, n_features)`; None for a side that only a pass over the data can
+        `(n_samples, n_features)`; None for a size that only a pass over the data can
         tell.
     axes : tuple of int
-        What `read` can be asked for: 1 for blocks of whole features, 0 for blocks of
+        The axes that `read` supports: 1 for blocks of whole features, 0 for blocks of
         whole samples.
     feature_names : sequence of str or None
-        The names of the features, in their order; None where they have none.
+        The names of the features, in order; None if they have no names.
 
     Examples
     --------
@@ -76,8 +75,8 @@ class Blocks(OutOfMemory, ABC):
     shape: tuple[Any, Any] = (None, None)
     axes: tuple[int, ...] = (1, 0)
     feature_names: Sequence[str] | None = None
-    is_in_blocks = True  # what tells such data from an array, before any is read
-    # whether what `read` has yielded is never written to again; else it is copied
+    is_in_blocks = True  # distinguishes such data from an array before anything is read
+    # whether blocks from `read` are never overwritten; otherwise they are copied
     _blocks_stay = False
 
     @abstractmethod
@@ -86,9 +85,9 @@ class Blocks(OutOfMemory, ABC):
         samples (`axis=0`).
 
         It runs in a second thread, a new one in each pass. A block may be overwritten
-        by the next one, since it is copied. Where a pass ends early, by an error or by
-        Ctrl-C, the thread ends with the block that it is waiting for, and closes the
-        generator.
+        by the next one, since it is copied. If a pass ends early, because of an error
+        or Ctrl-C, the thread ends after the block that it is waiting for, and closes
+        the generator.
 
         Parameters
         ----------
@@ -107,24 +106,25 @@ class Blocks(OutOfMemory, ABC):
         axis : int
         summary
             Has the methods `add(start, A)`, for a piece `A` whose columns are the
-            features, or samples, from `start` on, and `merge(other)`.
+            features or samples from `start` on, and `merge(other)`.
 
         Returns
         -------
         summary
-            Of all pieces; the one that was given stays as it is.
+            The summary of all pieces; the one passed in is not changed.
         """
-        # the one that was given may be wanted for another pass
+        # the one passed in may be needed for another pass
         total = copy.deepcopy(summary)
-        # closed, so that the thread that reads ends with the pass, whatever ends that
+        # closed, so that the reading thread ends with the pass, however that ends
         with closing(_read_ahead(self.read(axis), axis, self._blocks_stay)) as pieces:
             for start, A, mark in pieces:
-                # `Passes` wants them, to compare; other summaries have no use for them
+                # `Passes` needs the marks for comparison; other summaries have no use
+                # for them
                 total.add(start, A, *([mark] if hasattr(total, "takes_marks") else []))
         return total
 
     def __array__(self, *args: Any, **kwargs: Any) -> Never:
-        """An error that says what to do, where NumPy would make an array of objects."""
+        """Raise an error that says what to do; NumPy would make an array of objects."""
         raise TypeError(
             "X is in blocks and is no array. The selectors and the models of dual "
             "projection take it in "
@@ -138,8 +138,8 @@ class Blocks(OutOfMemory, ABC):
 
     @property
     def _axis(self) -> int:
-        """1 where passes are made over blocks of features, 0 of samples: the longer
-        side, where it can be.
+        """1 if passes are made over blocks of features, 0 if over blocks of samples:
+        the longer side if possible.
         """
         n, d = self.shape
         return (
@@ -149,10 +149,10 @@ class Blocks(OutOfMemory, ABC):
         )
 
     def _in_order_of(self, estimator: Any) -> Self:
-        """The same; an error if the features have other names, or another order, than
+        """Itself; an error if the features have other names, or another order, than
         those `estimator` was fitted with.
 
-        Where either has no names there is nothing to compare.
+        If either has no names there is nothing to compare.
         """
         known = getattr(estimator, "feature_names_in_", None)
         if (
@@ -168,13 +168,13 @@ class Blocks(OutOfMemory, ABC):
         )
 
     def columns(self, indices: np.ndarray, n_features: int) -> np.ndarray:
-        """Some features, in memory.
+        """Selected features, in memory.
 
         Parameters
         ----------
         indices : ndarray of int
         n_features : int
-            How many features there must be.
+            The number of features that the data must have.
 
         Returns
         -------
@@ -221,10 +221,11 @@ class Blocks(OutOfMemory, ABC):
 
 # %% ../nbs/E_blocks.ipynb #b10c0003
 def is_out_of_memory(X: Any) -> bool:
-    """Whether `X` is read in blocks, or a summary of what was; an error for a Dask
-    array, which says nothing of how it is to be read.
+    """Whether `X` is read in blocks, or is a summary of blocks; an error for a Dask
+    array, which does not say how to read it.
 
-    Known by the name of its module, so that nobody has to import Dask.
+    A Dask array is recognised by the name of its module, so that nobody has to import
+    Dask.
     """
     if type(X).__module__.startswith("dask.array"):
         raise ValueError("X is a Dask array: give as_blocks(X).")
@@ -232,8 +233,8 @@ def is_out_of_memory(X: Any) -> bool:
 
 # %% ../nbs/E_blocks.ipynb #e1ecec06
 def _numbers_of_places(start: int, count: int) -> np.ndarray:
-    """A number for each place from `start` on, of size 1 to 2 and of either sign, as if
-    drawn at random (SplitMix64).
+    """A pseudo-random number for each position from `start` on, of absolute value 1 to
+    2 and either sign (SplitMix64).
     """
     z = np.arange(start + 1, start + count + 1, dtype=np.uint64) * np.uint64(
         0x9E3779B97F4A7C15
@@ -245,12 +246,12 @@ def _numbers_of_places(start: int, count: int) -> np.ndarray:
 
 
 class Mark:
-    """The checksum of a piece: its entries times a number for their row and one for
-    their column, added up.
+    """The checksum of a piece: the sum of its entries, each times a number for its row
+    and one for its column.
 
-    Other entries, and the same in another order, have another sum, but for a
-    coincidence. Two sums of the same data are within `rounding`, even if the source
-    computes them anew.
+    Other entries, or the same in another order, have another sum, unless by
+    coincidence. Two sums of the same data agree within `rounding`, even if the source
+    recomputes the entries.
 
     Attributes
     ----------
@@ -259,29 +260,29 @@ class Mark:
     value : float
         The checksum.
     rounding : float
-        By how much the sum of the same entries may differ: 1e-9 of the length of the
-        sums of columns, 1e-5 in float32.
+        By how much two sums of the same entries may differ: 1e-9 of the norm of the
+        column sums, 1e-5 in float32.
     is_finite : bool
-        Whether the sums are finite; then so are all entries. If not, `_marked` looks at
+        Whether the sums are finite; then so are all entries. If not, `_marked` checks
         the entries.
     """
 
     def __init__(self, start: int, A: Any) -> None:
         self.shape = A.shape
-        # far from the numbers of all columns
+        # far from the positions of all columns
         rows = _numbers_of_places(2**62, A.shape[0])
-        # in float32, which takes half the time
+        # float32 takes half the time
         coarse = A.dtype.itemsize <= 2 or A.dtype == np.float32
         sums = self.sums_of_columns(A, rows, np.float32 if coarse else np.float64)
         self.is_finite = bool(np.all(np.isfinite(sums)))  # then so are all entries
-        # or the sums alone are beyond float32
+        # or only the sums are beyond float32
         if coarse and not self.is_finite:
             sums = self.sums_of_columns(A, rows, np.float64)
-        # entries so large that sums overflow are refused by `first_pass`, of the
-        # summaries, before marks are compared
+        # entries so large that sums overflow are refused by `first_pass` of the
+        # summaries before marks are compared
         with np.errstate(over="ignore", invalid="ignore"):
             self.value = float(sums @ _numbers_of_places(start, A.shape[1]))
-        # the length of the sums, which says how large the piece is; divided first, so
+        # the norm of the sums, which measures the size of the piece; divided first, so
         # that no square overflows
         largest = float(np.abs(sums).max(initial=0.0))
         size = (
@@ -293,14 +294,14 @@ class Mark:
 
     @staticmethod
     def sums_of_columns(A: Any, rows: np.ndarray, dtype: Any) -> np.ndarray:
-        """For each column of `A` the sum of its entries times the numbers `rows`, made
-        in the precision `dtype`; in float64.
+        """For each column of `A` the sum of its entries times the numbers `rows`,
+        computed in the precision `dtype` and returned in float64.
         """
         rows = rows.astype(dtype)
         with np.errstate(over="ignore", invalid="ignore"):
             if is_sparse(A) or A.dtype == dtype:
                 return np.asarray(A.T @ rows, dtype=np.float64)
-            # what is converted stays in the cache
+            # the converted part stays in the CPU cache
             step = max(1, 2**17 // max(A.shape[0], 1))
             parts = [
                 rows @ A[:, a : a + step].astype(dtype)
@@ -309,18 +310,18 @@ class Mark:
         return np.concatenate([np.empty(0), *parts])
 
     def differs(self, other: Self) -> bool:
-        """Whether the two are of other data: by shape, or by more than rounding."""
+        """Whether the two mark different data: by shape, or by more than rounding."""
         return self.shape != other.shape or abs(self.value - other.value) > max(
             self.rounding, other.rounding
         )
 
 # %% ../nbs/E_blocks.ipynb #18776554
-PIECE_BYTES = 2**24  # bytes in float64; how large a piece is, unless `_step` says more
+PIECE_BYTES = 2**24  # size of a piece in float64, unless `_step` makes it larger
 
 
 def numbers_on_host(X: Any) -> np.ndarray:
-    """`X` on the CPU; objects as numbers, such as the columns of a frame that may have
-    missing values.
+    """`X` on the CPU, with objects converted to numbers, such as the columns of a frame
+    that may have missing values.
     """
     if is_frame(X):
         return frame_on_host(X)
@@ -333,7 +334,7 @@ def numbers_on_host(X: Any) -> np.ndarray:
 
 
 def as_dense(A: Any) -> np.ndarray:
-    """A dense or sparse block as a dense one; a dense one is not copied."""
+    """A dense or sparse block in dense form; a dense one is not copied."""
     return A.toarray() if is_sparse(A) else np.asarray(A)
 
 
@@ -347,13 +348,13 @@ def join_blocks(parts: list[Any], axis: int) -> Any:
 
 
 def _cut(block: Any, axis: int, a: int, b: int) -> Any:
-    """What is between `a` and `b` along `axis`; of an array of NumPy no copy."""
+    """The part between `a` and `b` along `axis`; for a NumPy array it is not a copy."""
     return block[:, a:b] if axis else block[a:b]
 
 
 def _step(short: int) -> int:
-    """How many columns of `short` rows make a piece: 16 MB, or a quarter of a Gram
-    matrix of up to 1 GiB.
+    """How many columns of `short` rows make a piece: 16 MB, or a quarter of the size of
+    a Gram matrix of up to 1 GiB.
     """
     return max(
         64,
@@ -363,16 +364,15 @@ def _step(short: int) -> int:
 
 
 def _copied(block: Any) -> Any:
-    """A block that whoever handed it out cannot write to."""
+    """A copy of a block, out of reach of whoever handed it out."""
     return block.copy() if is_sparse(block) else np.array(block, order="K")
 
 
 def _sound_sparse(X: Any, name: str) -> Any:
-    """`X`, if all its indices are within its shape: compiled code takes them as they
-    are, and would leave its memory.
+    """`X`, if all its indices are within its shape: compiled code does not check them
+    and would read outside the arrays.
 
-    To be called before anything is computed with `X`; `name` is what the error calls
-    it.
+    Call it before computing anything with `X`; errors call `X` `name`.
     """
 
     def need(truth: Any, what: str) -> None:
@@ -409,7 +409,7 @@ def _sound_sparse(X: Any, name: str) -> Any:
         X.indptr[0] == 0 and np.all(X.indptr[1:] >= X.indptr[:-1]),
         "indptr does not ascend from 0",
     )
-    # there may be room behind the last entry: what is in it does not matter
+    # there may be unused room after the last entry: its contents do not matter
     there = min(len(X.indices), len(X.data))
     need(
         X.indptr[-1] <= there,
@@ -424,8 +424,8 @@ def _sound_sparse(X: Any, name: str) -> Any:
 
 
 def _real(block: Any) -> Any:
-    """`block`, if its entries are real; each entry once."""
-    # in a copy: it may be the caller's
+    """`block`, if its entries are real, with duplicate entries summed."""
+    # in a copy, since it may belong to the caller
     if is_sparse(block) and not block.has_canonical_format:
         block = block.copy()
         block.sum_duplicates()
@@ -436,16 +436,16 @@ def _real(block: Any) -> Any:
 
 
 def _columns_first(block: Any, axis: int) -> Any:
-    """The piece made of a block: its columns are the features, or the samples."""
+    """The piece made from a block: its columns are the features, or the samples."""
     block = block if axis else block.T
     return block.tocsc() if is_sparse(block) else block
 
 
 def _marked(block: Any, axis: int, start: int) -> tuple[int, Any, Mark]:
-    """A piece, if its entries are real and finite: `start`, it and its mark.
+    """`(start, piece, mark)`, if the entries are real and finite.
 
-    The mark has seen all entries; they are looked at again only where its sums are not
-    finite, since large finite entries can make them so.
+    The mark has read all entries. They are checked again only if its sums are not
+    finite, since large finite entries can cause that.
     """
     A = _columns_first(_real(block), axis)
     mark = Mark(start, A)
@@ -462,9 +462,9 @@ def _marked(block: Any, axis: int, start: int) -> tuple[int, Any, Mark]:
 def pieces_of(
     blocks: Iterable[Any], axis: int, start: int = 0
 ) -> Iterator[tuple[int, Any]]:
-    """The pieces of blocks that stay as they are, without their marks.
+    """The pieces of blocks that do not change, without their marks.
 
-    For samples that are at hand, as `partial_fit` has them: `reduce` is for a source.
+    For samples in memory, as in `partial_fit`; `reduce` is for a source.
     """
     return ((start, A) for start, A, _ in _marked_pieces(blocks, axis, start, True))
 
@@ -477,10 +477,10 @@ def _marked_pieces(
 
     The columns of `A` are features (`axis=1`) or samples (`axis=0`): its rows are the
     side that all blocks share. There are at least a quarter as many columns as rows, or
-    256 MB, so that adding up the products of the rows costs little. The first has the
-    place `start`. Every pass goes through here, so here the entries are checked. Unless
-    the blocks stay as they are, no piece shares memory with one of them when the next
-    one is asked for.
+    256 MB, so that adding up the products of the rows costs little. The first piece has
+    the position `start`. Every pass goes through here, so the entries are checked here.
+    Unless the blocks do not change, no piece shares memory with one of them when the
+    next one is requested.
     """
     waiting = list[Any]()
     length = 0
@@ -514,7 +514,7 @@ def _marked_pieces(
         waiting.append(block)
         length += block.shape[axis]
         step = _step(short)
-        # whether nobody else writes to it: a sparse one was copied above
+        # whether nobody else can write to it: a sparse one was copied above
         ours = blocks_stay or is_sparse(block)
         if length < step:
             if not ours:
@@ -528,7 +528,7 @@ def _marked_pieces(
             yield _marked(piece if ours else _copied(piece), axis, start)
             start = start + step
             a = a + step
-        # a copy, so that what is left over does not keep the whole in memory
+        # a copy, so that the remainder does not keep the whole block in memory
         waiting = [_cut(whole, axis, a, length).copy()] if a < length else []
         length = length - a
     if waiting:
@@ -536,10 +536,10 @@ def _marked_pieces(
 
 
 def _until(enough: Event, blocks: Iterable[Any]) -> Iterator[Any]:
-    """The same; none is asked for once there are enough."""
+    """The same blocks; no more are requested once there are enough."""
     for block in blocks:
         yield block
-        # nobody sees the error: it ends the generators in the thread that reads
+        # nobody sees this error: it ends the generators in the reading thread
         if enough.is_set():
             raise CancelledError
 
@@ -552,8 +552,8 @@ def _close(*iterators: Any) -> None:
 
 
 def _awaited(coming: Future) -> Any:
-    """The result, waited for a little at a time: where asyncio handles signals, Ctrl-C
-    ends no single wait.
+    """The result, awaited in short waits: where asyncio handles signals, Ctrl-C does
+    not end a single long wait.
     """
     while not wait([coming], timeout=0.02).done:
         pass
@@ -564,41 +564,41 @@ def _read_ahead(
     blocks: Iterable[Any], axis: int, blocks_stay: bool
 ) -> Generator[tuple[int, Any, Mark], None, None]:
     """Yield the pieces of `blocks`; a second thread reads the next one while this one
-    is worked on.
+    is processed.
 
-    Where the work ends early, by an error or by Ctrl-C, the thread ends with the block
-    that it is waiting for. It closes a generator too: what belongs to one thread, such
-    as a connection to SQLite, is given back by that thread.
+    If the work ends early, because of an error or Ctrl-C, the thread ends after the
+    block that it is waiting for. It also closes a generator, so that whatever belongs
+    to one thread, such as a connection to SQLite, is released by that thread.
     """
     enough = Event()
     reader = ThreadPoolExecutor(1)
     pieces = _marked_pieces(_until(enough, blocks), axis, 0, blocks_stay)
     try:
-        # one piece ahead and no more: each is memory
+        # only one piece ahead: each takes memory
         coming = reader.submit(next, pieces, None)
         while (piece := _awaited(coming)) is not None:
             coming = reader.submit(next, pieces, None)
             yield piece
     finally:
-        # in this order: the thread comes to the next task when its block has arrived
+        # in this order: the thread reaches the next task when its block has arrived
         enough.set()
         reader.submit(_close, pieces, blocks)
         reader.shutdown()
 
 # %% ../nbs/E_blocks.ipynb #e09e8764
 class _Columns:
-    """A pass: the features with some indices.
+    """A pass that collects the features with the given indices.
 
     Attributes
     ----------
     indices : ndarray of int, shape (n_taken,)
         Which features.
     axis : int
-        1 where the pieces are of whole features, 0 where they are of whole samples.
+        1 if the pieces are of whole features, 0 if they are of whole samples.
     n_features : int
-        How many have been seen, or how many the samples have.
+        How many features have been seen, or how many the samples have.
     parts : list of tuple of (ndarray, ndarray)
-        For each piece that had some: their places among the `indices`, or where the
+        For each piece that had some: their positions among the `indices`, or where the
         samples begin, and the columns.
     """
 
@@ -611,7 +611,7 @@ class _Columns:
     def add(self, start: int, A: Any) -> None:
         if self.axis == 0:
             self.n_features = A.shape[0]
-            # there are too few: `columns` says how many
+            # there are too few: `columns` reports how many
             if self.n_features <= self.indices.max():
                 return
             self.parts.append((np.array([start]), as_dense(A.T)[:, self.indices]))
@@ -634,8 +634,8 @@ class _Columns:
         return self
 
     def in_order(self) -> np.ndarray:
-        """The columns in the order of `indices`, with all samples in their order: parts
-        may have come, or been merged, in any.
+        """The columns in the order of `indices`, with all samples in order: parts may
+        have arrived, or been merged, in any order.
         """
         if self.axis == 0:
             return np.concatenate(
@@ -652,11 +652,12 @@ class Product:
     ----------
     W : ndarray, shape (n_features, n_outputs)
     axis : int
-        1 where the pieces are of whole features, 0 where they are of whole samples.
+        1 if the pieces are of whole features, 0 if they are of whole samples.
     n_features : int
-        How many have been seen, or how many the samples have.
+        How many features have been seen, or how many the samples have.
     parts : dict of int to ndarray
-        Products of samples by where they begin; of features their sum, under 0.
+        For samples, the products by where they begin; for features, the sum of the
+        products under 0.
     """
 
     def __init__(self, W: np.ndarray, axis: int) -> None:
@@ -668,14 +669,14 @@ class Product:
     def add(self, start: int, A: Any) -> None:
         if self.axis == 0:
             self.n_features = A.shape[0]
-            # holds the place: where no product comes `whole` fails, and leaves no
+            # a placeholder: if no product arrives, `whole` fails instead of leaving
             # samples out
             self.parts[start] = None
         else:
             self.n_features += A.shape[1]
         rows = self.W if self.axis == 0 else self.W[start : start + A.shape[1]]
         # there are too many or too few features: they are only counted, and `times`
-        # says how many there are
+        # reports the number
         if len(rows) != (A.shape[0] if self.axis == 0 else A.shape[1]):
             return
         if self.axis == 0:
@@ -698,7 +699,7 @@ class Product:
 
 # %% ../nbs/E_blocks.ipynb #98ef2ce1
 def _check_shape(shape: Sequence[int], name: Any) -> tuple[int, int]:
-    """`shape`, if it has two sides and neither is 0; errors call the data `name`."""
+    """`shape`, if it has two entries and neither is 0; errors call the data `name`."""
     if len(shape) != 2:
         raise ValueError(f"{name} has shape {tuple(shape)}; two dimensions are needed.")
     if 0 in shape:
@@ -707,8 +708,8 @@ def _check_shape(shape: Sequence[int], name: Any) -> tuple[int, int]:
 
 
 class _SlicedBlocks(Blocks):
-    """What has a shape and can be sliced: arrays of NumPy and Zarr, CSC and CSR
-    matrices; of a file, if it has `path`.
+    """Anything with a shape that can be sliced: NumPy and Zarr arrays, CSC and CSR
+    matrices; from a file if it has a `path`.
 
     Attributes
     ----------
@@ -716,9 +717,9 @@ class _SlicedBlocks(Blocks):
         Only slices of it are ever read.
     path : Path or None
     files : dict of Path to tuple
-        The files that it is read from, with their states when it was made.
+        The files that it is read from, with their states when this object was made.
     _blocks_stay : bool
-        Whether slices are handed on as they are. Those of a mapped sparse matrix are
+        Whether slices are passed on without a copy. Those of a mapped sparse matrix are
         copied: its indices must not change between the check and their use.
     """
 
@@ -729,18 +730,18 @@ class _SlicedBlocks(Blocks):
         self.files = {
             file: _state_of(file) for file in ([path] if path else _mapped_files(data))
         }
-        # what only looks like an array may hand out the same memory for each slice
+        # an array-like object may hand out the same memory for each slice
         self._blocks_stay = (
             not self.files if is_sparse(data) else is_array_api_obj(data)
         )
-        # slices along the other side would go over all of it each time
+        # slices along the other axis would read all of it each time
         if is_sparse(data):
             self.axes = (1,) if data.format == "csc" else (0,)
         if getattr(data, "chunks", None):
             self.warn_of_large_chunks()
 
     def warn_of_large_chunks(self) -> None:
-        """Warn where the chunks that are read at once take more than 1 GiB."""
+        """Warn if the chunks that are read at once take more than 1 GiB."""
         axis = self._axis
         size = (
             min(self.step(axis), self.shape[axis])
@@ -757,7 +758,7 @@ class _SlicedBlocks(Blocks):
             )
 
     def step(self, axis: int) -> int:
-        """How many columns or rows are read at once: of chunks, whole ones."""
+        """How many columns or rows are read at once; chunks are read whole."""
         step = _step(self.shape[1 - axis])
         chunks = getattr(self.data, "chunks", None)
         return -(-step // chunks[axis]) * chunks[axis] if chunks else step
@@ -771,7 +772,7 @@ class _SlicedBlocks(Blocks):
         step = self.step(axis)
         for a in range(0, self.shape[axis], step):
             for file, state in self.files.items():
-                # a mapped file that was cut ends the process
+                # a mapped file that was truncated ends the process
                 _check_unchanged(file, state)
             b = min(a + step, self.shape[axis])
             yield (
@@ -781,8 +782,7 @@ class _SlicedBlocks(Blocks):
             )
 
     def sparse_part(self, axis: int, a: int, b: int) -> Any:
-        """Columns or rows, with sound indices; what is mapped is copied before they are
-        looked at.
+        """Columns or rows, with valid indices; mapped data are copied before the check.
         """
         name = str(self.path or "X")
         ends = self.data.indptr[a : b + 1]
@@ -798,13 +798,12 @@ class _SlicedBlocks(Blocks):
 
 
 class _ZarrBlocks(_SlicedBlocks):
-    """A Zarr array, opened anew for each pass: an array that is open keeps the shape
-    that it had.
+    """A Zarr array, reopened for each pass: an open array keeps the shape that it had.
 
-    What is not stored reads as the fill value. Such a chunk may be lost or, since Zarr
-    by default does not write chunks of the fill value alone, have been so from the
-    start. The other entries tell: where none of them has that value, a whole chunk of
-    it is no data. Else there is a warning.
+    A chunk that is not stored reads as the fill value. It may have been lost, or never
+    written, since Zarr by default does not write chunks that hold only the fill value.
+    If no other entry has that value, a whole chunk of it cannot be data, which is an
+    error. Otherwise there is a warning.
 
     Attributes
     ----------
@@ -816,9 +815,9 @@ class _ZarrBlocks(_SlicedBlocks):
         What messages call it.
     n_missing : int
         How many of its chunks were not stored when this object was made. If the number
-        changes, so have the data, and a pass refuses them.
+        changes, the data have changed, and a pass refuses them.
     is_new : bool
-        Whether no pass has been made yet: the warning comes with the first alone.
+        Whether no pass has been made yet: only the first one warns.
     """
 
     def __init__(self, store: Any, path: str = "") -> None:
@@ -836,8 +835,8 @@ class _ZarrBlocks(_SlicedBlocks):
         return zarr.open_array(self.store, path=self.path_in_store, mode="r")
 
     def count_missing(self) -> int:
-        """The number of chunks that are not stored; 0 where that is not known: Zarr
-        compares each with each, and of 100,000 would take a minute.
+        """The number of chunks that are not stored; 0 if that is not known: Zarr
+        compares each with each, which would take a minute for 100,000.
         """
         known = self.data.nchunks <= 20_000 and self.data.store.supports_listing
         return self.data.nchunks - self.data.nchunks_initialized if known else 0
@@ -870,7 +869,7 @@ class _ZarrBlocks(_SlicedBlocks):
         return self.with_a_count(blocks)
 
     def said_of_missing(self) -> str:
-        """What the warning and the error begin with."""
+        """The beginning of the warning and of the error."""
         return (
             f"{self.n_missing} of the {self.data.nchunks} chunks of {self.name} are "
             f"not stored, and are read as "
@@ -878,11 +877,11 @@ class _ZarrBlocks(_SlicedBlocks):
         )
 
     def with_a_count(self, blocks: Iterator[Any]) -> Iterator[Any]:
-        """The same, and an error at their end if only chunks that are not stored can
-        have the fill value.
+        """The same blocks, and an error at their end if only chunks that are not stored
+        can have the fill value.
         """
         count = 0
-        # as many as the chunks that are not stored can have
+        # as many as the missing chunks can account for
         most = self.n_missing * math.prod(self.data.chunks)
         for block in blocks:
             count += int(np.count_nonzero(block == self.data.fill_value))
@@ -897,14 +896,14 @@ class _ZarrBlocks(_SlicedBlocks):
 
 
 def _state_of(path: Path) -> tuple[int, int]:
-    """Size and time of change, by which a file that was written to is known."""
+    """Size and modification time, which reveal that a file was written to."""
     found = os.stat(path)
     return found.st_size, found.st_mtime_ns
 
 
 def _mapped_files(X: Any) -> list[Path]:
-    """The files that `X` maps, or that the array maps of which it is a view, and that
-    still have their names.
+    """The files that `X`, or the array of which it is a view, maps and that still have
+    their names.
     """
     if is_sparse(X):
         return sorted(
@@ -932,7 +931,7 @@ class _FileBlocks(Blocks):
     """Entries in a file, one after the other.
 
     They are read, not mapped: pages of a mapped file would count as memory of the
-    process until they are taken away.
+    process until the system takes them back.
 
     Attributes
     ----------
@@ -941,10 +940,10 @@ class _FileBlocks(Blocks):
     offset : int
         The byte at which the first entry begins.
     fortran : bool
-        Whether columns lie one after the other, and not rows.
+        Whether the file is stored column by column, not row by row.
     state : (int, int)
-        Size and time of the file when this object was made: one that has changed since
-        is refused.
+        Size and modification time of the file when this object was made: a file that
+        has changed since is refused.
     """
 
     _blocks_stay = True
@@ -979,8 +978,8 @@ class _FileBlocks(Blocks):
                 yield block.T if self.fortran else block
 
     def fill(self, file: Any, entry: int, into: np.ndarray) -> None:
-        """Read as many entries as `into` has, from this one on; one call of the system
-        may give fewer than were asked for.
+        """Read as many entries as `into` has, from `entry` on; one system call may
+        return fewer than requested.
         """
         view = into.data.cast("B")
         at = self.offset + entry * self.dtype.itemsize
@@ -996,10 +995,10 @@ class _FileBlocks(Blocks):
 
 
 def _read_header(file: Any) -> tuple[tuple[int, ...], bool, np.dtype]:
-    """Shape, order and dtype of an array in NumPy's format; the file is then where its
-    entries begin.
+    """Shape, order and dtype of an array in NumPy's format; afterwards the file
+    position is where its entries begin.
     """
-    # 3.0 differs from 2.0 in the names of fields alone, and numbers have none
+    # 3.0 differs from 2.0 only in field names, and numbers have none
     version = np.lib.format.read_magic(file)
     read = (
         np.lib.format.read_array_header_1_0
@@ -1013,7 +1012,7 @@ def _read_header(file: Any) -> tuple[tuple[int, ...], bool, np.dtype]:
 
 
 def _open_npy(path: Path) -> Blocks:
-    """The array that `numpy.save` has written; of it only the header is read here."""
+    """The array that `numpy.save` has written; only its header is read here."""
     with open(path, "rb") as file:
         try:
             shape, fortran, dtype = _read_header(file)
@@ -1023,7 +1022,7 @@ def _open_npy(path: Path) -> Blocks:
 
 
 def _damaged(path: Path, error: Exception, writer: str) -> ValueError:
-    """What to raise where reading what describes a file ends in an error."""
+    """The error to raise if the description of a file cannot be read."""
     if isinstance(error, ValueError) and str(path) in str(error):
         return error
     return ValueError(f"{path} is damaged, or {writer} has not written it: {error}")
@@ -1045,7 +1044,7 @@ def _open_npz(path: Path) -> Blocks:
 
 def _mapped_sparse(path: Path) -> Any:
     """The sparse matrix in an archive, its three arrays mapped. Only their types and
-    the shape are checked here; indices are, whenever a slice is read.
+    the shape are checked here; indices are checked whenever a slice is read.
     """
     with zipfile.ZipFile(path) as archive, open(path, "rb") as file:
         parts = {
@@ -1066,14 +1065,14 @@ def _mapped_sparse(path: Path) -> Any:
             shape = np.lib.format.read_array(member)
 
         def mapped(name: str) -> np.ndarray:
-            """A member: behind its local header, with the lengths of its name and of an
-            extra field at byte 26, it is a file of NumPy.
+            """A member: after its local header, with the lengths of its name and of an
+            extra field at byte 26, it is a NumPy file.
             """
             file.seek(parts[name].header_offset + 26)
             name_length, extra_length = struct.unpack("<HH", file.read(4))
             file.seek(name_length + extra_length, os.SEEK_CUR)
             size, _, dtype = _read_header(file)
-            # nothing cannot be mapped
+            # an empty array cannot be mapped
             return (
                 np.memmap(path, dtype, "r", file.tell(), size)
                 if size[0]
@@ -1094,8 +1093,8 @@ def _mapped_sparse(path: Path) -> Any:
 
 # %% ../nbs/E_blocks.ipynb #138831a0
 def _stored_index(schema: Any) -> set[str]:
-    """The columns that pandas reads as the index of the rows. An index of equal steps
-    is in no column.
+    """The columns that pandas reads as the row index. An index with equal steps is not
+    stored as a column.
     """
     try:
         columns = json.loads((schema.metadata or {}).get(b"pandas", b"{}"))[
@@ -1108,16 +1107,16 @@ def _stored_index(schema: Any) -> set[str]:
 
 class _ParquetBlocks(Blocks):
     """The numeric columns of a Parquet file without the index that pandas has stored,
-    or those that are asked for.
+    or the requested columns.
 
     Attributes
     ----------
     path : Path
     dtype : numpy.dtype
-        The one that holds the entries of all columns.
+        The dtype that can hold the entries of all columns.
     state : (int, int)
-        Size and time of the file when this object was made: one that has changed since
-        is refused.
+        Size and modification time of the file when this object was made: a file that
+        has changed since is refused.
     """
 
     _blocks_stay = True
@@ -1163,7 +1162,7 @@ class _ParquetBlocks(Blocks):
         found = pyarrow.parquet.read_metadata(path)
         self.state = _state_of(path)
         self.shape = (found.num_rows, len(self.feature_names))
-        # what `samples` has in memory of the largest group
+        # how much of the largest group `samples` has in memory
         groups = [found.row_group(i).num_rows for i in range(found.num_row_groups)]
         size = min(max(groups, default=0) * self.dtype.itemsize, 2**21) * len(
             self.feature_names
@@ -1180,7 +1179,7 @@ class _ParquetBlocks(Blocks):
         import pyarrow.parquet
 
         _check_unchanged(self.path, self.state)
-        # Arrow by default reads the row groups ahead, and keeps them in memory
+        # by default Arrow reads the row groups ahead and keeps them in memory
         with pyarrow.parquet.ParquetFile(
             self.path, pre_buffer=False, buffer_size=2**16
         ) as file:
@@ -1192,7 +1191,7 @@ class _ParquetBlocks(Blocks):
                     yield self.numbers(file.read(columns=some), some)
 
     def few(self, rows: int) -> Iterator[list[str]]:
-        """Names of columns, as many at a time as make a piece of so many rows."""
+        """Names of columns, as many at a time as make a piece of `rows` rows."""
         names = list(self.feature_names or ())
         step = max(1, PIECE_BYTES // (8 * max(rows, 1)))
         return (names[a : a + step] for a in range(0, len(names), step))
@@ -1201,7 +1200,7 @@ class _ParquetBlocks(Blocks):
         """The rows of group `i`."""
         rows = file.metadata.row_group(i).num_rows
         step = max(1, PIECE_BYTES // (8 * self.shape[1]))
-        # more than Arrow has in memory of each column to read some rows of all
+        # more than Arrow keeps of each column to read some rows of all
         if rows * self.dtype.itemsize > 2**21:
             names: Any = self.feature_names
             for batch in file.iter_batches(step, row_groups=[i], columns=names):
@@ -1218,8 +1217,8 @@ class _ParquetBlocks(Blocks):
             yield whole[a : a + step]
 
     def numbers(self, table: Any, names: list[str]) -> np.ndarray:
-        """Columns of one of Arrow's tables as an array; an error if a value is missing,
-        which Arrow would turn into NaN, and integers into floats with it.
+        """Columns of an Arrow table as an array. A missing value is an error: Arrow
+        would turn it into NaN, and integers into floats.
         """
         for name in names:
             if table.column(name).null_count:
@@ -1231,8 +1230,8 @@ class _ParquetBlocks(Blocks):
 
 
 class _MadeBlocks(Blocks):
-    """What a function hands out each time it is called, which is where its iterator
-    runs: in the thread that reads.
+    """The blocks that a function hands out each time it is called. It is called, and
+    its iterator runs, in the reading thread.
 
     Attributes
     ----------
@@ -1250,7 +1249,7 @@ class _MadeBlocks(Blocks):
 # %% ../nbs/E_blocks.ipynb #8d1c55ff
 class _DaskBlocks(Blocks):
     """A Dask array. Its workers make the summaries, and merge them in the order in
-    which they are done.
+    which they finish.
 
     Attributes
     ----------
@@ -1269,8 +1268,8 @@ class _DaskBlocks(Blocks):
         self.shape = (int(array.shape[0]), int(array.shape[1]))
 
     def whole(self, axis: int) -> Any:
-        """The array in chunks of whole features, or samples; tiny ones are put
-        together, to be as large as a summary.
+        """The array in chunks of whole features, or samples; tiny chunks are joined
+        until they are as large as a summary.
         """
         short = self.shape[1 - axis]
         chunks = self.array.chunks[axis]
@@ -1302,16 +1301,17 @@ class _DaskBlocks(Blocks):
 
 
 def _summary_of(summary: Any, start: int, block: Any, axis: int) -> Any:
-    """What a worker makes of a chunk whose first column, or row, stands at `start`."""
+    """The summary that a worker makes of a chunk whose first column, or row, is at
+    `start`."""
     summary = copy.deepcopy(summary)
-    # nobody writes to what a task of Dask has returned
+    # nobody writes to the result of a Dask task
     for a, A, mark in _marked_pieces([block], axis, start, True):
         summary.add(a, A, *([mark] if hasattr(summary, "takes_marks") else []))
     return summary
 
 
 def _merged(first: Any, *others: Any) -> Any:
-    """Summaries put together, in the order given."""
+    """Merge summaries, in the order given."""
     first = copy.deepcopy(first)  # a task may be run again on the same inputs
     for other in others:
         first.merge(other)
@@ -1323,14 +1323,14 @@ def as_blocks(
 ) -> Blocks:
     """Data in blocks, for `fit` and `transform` of a selector.
 
-    Arrays of a device are copied to the CPU.
+    Arrays on a device are copied to the CPU.
 
-    Reading takes place in a second thread, a new one in each pass: a function is called
-    there, and its iterator asked for the next block while the last one is worked on. So
-    a connection or a file that belongs to one thread must be opened in that function.
-    The iterator may fill the same array again and again, since its blocks are copied.
-    After an error or Ctrl-C the thread ends with the block that it is waiting for, and
-    closes a generator.
+    Reading takes place in a second thread, a new one in each pass. A function is called
+    there, and its iterator is asked for the next block while the last one is processed.
+    So a connection or a file that belongs to one thread must be opened in that
+    function. The iterator may fill the same array again and again, since its blocks are
+    copied. After an error or Ctrl-C the thread ends after the block that it is waiting
+    for, and closes a generator.
 
     Parameters
     ----------
@@ -1340,16 +1340,16 @@ def as_blocks(
         array; anything with a shape that can be sliced, such as a Zarr array or a
         memory-mapped matrix; a frame; a Dask array; or a function without arguments
         that returns an iterator of blocks, from the beginning each time it is called.
-        Chunks of Zarr are read whole: a wide array should be in chunks of features, a
-        tall one in chunks of samples, else all of it is read at once; a warning says so
-        if that is more than 1 GiB. Chunks that are not stored read as the fill value,
-        with a warning, or an error if no other entry has it.
+        Zarr chunks are read whole: a wide array should be in chunks of features, a tall
+        one in chunks of samples; otherwise all of it is read at once, with a warning if
+        that is more than 1 GiB. Chunks that are not stored read as the fill value, with
+        a warning, or with an error if no other entry has that value.
     axis : {0, 1, None}
-        Of a function: whether its blocks are whole features (1, shape (n_samples, any))
-        or whole samples (0, shape (any, n_features)).
+        For a function: whether its blocks are whole features (1, shape (n_samples,
+        any)) or whole samples (0, shape (any, n_features)).
     columns : sequence of str, optional
-        Of a Parquet file: the columns to take; all those of numbers by default, but for
-        the row index of pandas.
+        For a Parquet file: the columns to take; by default all numeric ones except the
+        row index of pandas.
 
     Returns
     -------
@@ -1361,7 +1361,7 @@ def as_blocks(
         The data are not two-dimensional or not numbers, a file is damaged, or `axis` is
         missing.
     TypeError
-        `X` is nothing that can be read more than once.
+        `X` cannot be read more than once.
 
     Examples
     --------
@@ -1395,7 +1395,7 @@ def as_blocks(
         )
     if columns is not None:
         raise ValueError("columns= is for Parquet files.")
-    # by the names of their modules: who has neither library need not import it
+    # by the names of their modules, so that neither library has to be imported
     if type(X).__module__.startswith("dask."):
         return _DaskBlocks(X)
     if type(X).__module__.startswith("zarr."):

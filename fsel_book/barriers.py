@@ -415,8 +415,7 @@ class Barriers(AnyBarriers):
             )
 
     def _place(self) -> None:
-        """Place the barriers for step `tau`, and invert at their next positions.
-        """
+        """Place the barriers for step `tau`, and invert at their next positions."""
         # from the number of steps, so that rounding does not accumulate
         self.L = self.tau - self.offset_L
         self.U = self.delta_U * (self.tau + self.offset_U)

@@ -782,8 +782,7 @@ class _SlicedBlocks(Blocks):
             )
 
     def sparse_part(self, axis: int, a: int, b: int) -> Any:
-        """Columns or rows, with valid indices; mapped data are copied before the check.
-        """
+        """Columns or rows, with valid indices; mapped data are copied before the check."""
         name = str(self.path or "X")
         ends = self.data.indptr[a : b + 1]
         there = min(len(self.data.indices), len(self.data.data))

@@ -42,11 +42,11 @@ from .spectra_engine import one_of_each
 
 # %% ../nbs/G_column_search.ipynb #664725da
 def round_ties(x: Any, bits: int = 33) -> Any:
-    """Round off the last bits of `x`, so that values which differ by rounding error
-    only compare equal.
+    """Round off the last bits of `x`, so that values that differ only by rounding error
+    compare equal.
 
-    `bits` are those that stay: 33 are about ten digits. The exponent stays out of it,
-    so that numbers of every size keep as many.
+    `bits` is the number of bits kept: 33 are about ten digits. The exponent is not
+    rounded, so numbers of every size keep equally many digits.
     """
     mantissa, exponent = np.frexp(x)
     return np.ldexp(np.round(np.ldexp(mantissa, bits)), exponent - bits)
@@ -57,25 +57,26 @@ SLACK_BITS = 20
 
 
 def below_ties(slack: Any) -> Any:
-    """A little less than `slack`: what is not below it may round to the same.
+    """A little less than `slack`: values that are not below it may round to the same
+    number.
 
-    Numbers that round to the same differ by 2e-6 of their size at most; this leaves
+    Numbers that round to the same differ by at most 2e-6 of their size; this leaves
     twice as much.
     """
     return slack - 4e-6 * abs(slack)
 
 
 def by_decreasing_key(keys: np.ndarray, indices: np.ndarray) -> np.ndarray:
-    """`indices` by decreasing key; the lower index first among equals, if they are
-    increasing.
+    """`indices` by decreasing key; if they are increasing, the lower index comes first
+    among equals.
     """
     return indices[np.argsort(-keys[indices], kind="stable")]
 
 
 def first_feasible(slack: np.ndarray) -> int | None:
-    """The first place where the slack is not negative; None if there is none.
+    """The first position where the slack is not negative; None if there is none.
 
-    Nothing is rounded here: feasible is what the theorem says.
+    Nothing is rounded here: the theorem defines what is feasible.
     """
     feasible = np.flatnonzero(slack >= 0)
     return int(feasible[0]) if len(feasible) else None
@@ -85,18 +86,18 @@ def scored_lengths(
     lengths: np.ndarray, scores: np.ndarray, largest: float | None = None
 ) -> np.ndarray:
     """Keys for the order of score times `lengths`, which are squared; features without
-    a score are behind all others.
+    a score come after all others.
 
-    `largest` is the largest of all scores, if `scores` are only some of them.
+    `largest` is the largest of all scores, if `scores` holds only some of them.
     """
     if largest is None:
         largest = scores.max()
     if largest == 0:
         return lengths
-    # divided first: products stay in range, and where all scores are equal the keys are
+    # divided first: products stay in range, and if all scores are equal the keys are
     # the lengths to the last bit
     keys = scores / largest * lengths
-    # without a score: below all others, and the longer the nearer to 0
+    # without a score: below all others, and nearer to 0 for longer columns
     return np.where(keys > 0, keys, -1 / np.maximum(lengths, np.finfo(float).tiny))
 
 # %% ../nbs/G_column_search.ipynb #0c500007
@@ -108,15 +109,15 @@ def norm_per_price(norms: np.ndarray, prices: np.ndarray) -> np.ndarray:
 class Ranking:
     """The order in which a search looks at columns: here by squared length.
 
-    It is asked about any part of the columns and holds none of them, so it serves a
-    matrix in memory and blocks that pass by alike.
+    It can be applied to any part of the columns and holds none of them, so it serves
+    both a matrix in memory and data in blocks.
     """
 
     def values(
         self, norms: np.ndarray, prices: np.ndarray, places: np.ndarray | slice
     ) -> np.ndarray:
-        """What decides, before rounding: what a subclass replaces. Parameters as in
-        `keys`.
+        """The values that decide, before rounding; subclasses override this. Parameters
+        as in `keys`.
         """
         return norms
 
@@ -135,15 +136,15 @@ class Ranking:
             Squared lengths of their rows of `V`.
         prices : ndarray, shape (n_columns,)
         places : ndarray of int, or slice
-            Which of all columns they are; without it they are all.
+            Which of all columns they are; by default they are all columns.
         negligible : float
             A row below this squared length counts as zero.
 
         Returns
         -------
         ndarray, shape (n_columns,)
-            Minus infinity where a row is next to nothing: a row that should be zero
-            comes out as rounding error, and its weight would be astronomical.
+            Minus infinity where a row is negligible: a row that should be zero comes
+            out as rounding error, and its weight would be astronomical.
         """
         values = round_ties(self.values(norms, prices, places))
         return np.where(norms > negligible, values, -np.inf)
@@ -151,15 +152,15 @@ class Ranking:
     def preference(
         self, norms: np.ndarray, places: np.ndarray | slice = slice(None)
     ) -> np.ndarray:
-        """Of columns that are multiples of one another that of largest preference
-        stands for all: here the longest.
+        """Among columns that are multiples of one another, the one with the largest
+        preference represents all of them: here the longest.
 
         Parameters
         ----------
         norms : ndarray, shape (n_columns,)
             Squared lengths of their rows of `V`.
         places : ndarray of int, or slice
-            Which of all columns they are; without it they are all.
+            Which of all columns they are; by default they are all columns.
 
         Returns
         -------
@@ -174,13 +175,13 @@ class ScoreRanking(Ranking):
     Parameters
     ----------
     scores : ndarray, shape (n_features,)
-        Of all columns; finite and not negative.
+        Scores of all columns; finite and not negative.
 
     Attributes
     ----------
     scores : ndarray, shape (n_features,)
     largest : float
-        The largest of them, to which all are related.
+        The largest of them, by which all are divided.
     """
 
     def __init__(self, scores: np.ndarray) -> None:
@@ -195,12 +196,12 @@ class ScoreRanking(Ranking):
     def preference(
         self, norms: np.ndarray, places: np.ndarray | slice = slice(None)
     ) -> np.ndarray:
-        """By score times squared length, as in the order."""
+        """Score times squared length, as in the order."""
         return round_ties(scored_lengths(norms, self.scores[places], self.largest))
 
 
 class PriceRanking(Ranking):
-    """By squared length for the price: the order of the dual set."""
+    """By squared length per price: the order of the dual set."""
 
     def values(
         self, norms: np.ndarray, prices: np.ndarray, places: np.ndarray | slice
@@ -209,13 +210,13 @@ class PriceRanking(Ranking):
 
 
 class PerCostRanking(Ranking):
-    """The order of another ranking, with squared lengths for what a column costs.
+    """The order of another ranking, with squared lengths per cost of a column.
 
     Parameters
     ----------
     ranking : Ranking
     worth : ndarray, shape (n_features,)
-        What squared lengths are multiplied by: the less, the more a column costs.
+        The factor for squared lengths: the more a column costs, the smaller it is.
     """
 
     def __init__(self, ranking: Ranking, worth: np.ndarray) -> None:
@@ -230,21 +231,21 @@ class PerCostRanking(Ranking):
     def preference(
         self, norms: np.ndarray, places: np.ndarray | slice = slice(None)
     ) -> np.ndarray:
-        """Of multiples too the one that is longest for what it costs."""
+        """Among multiples, too, the one that is longest for its cost."""
         return self.ranking.preference(norms * self.worth[places], places)
 
 # %% ../nbs/G_column_search.ipynb #ar9f32c
 def as_float32(A: Array) -> Array:
-    """`A` in float32, where it is."""
+    """`A` in float32, on its device."""
     return namespace(A).astype(A, namespace(A).float32)
 
 
 def true_float32(like: Array) -> bool:
     """Whether products of float32 matrices on the device of `like` keep all 24 bits;
-    some may be told to keep fewer.
+    some devices can be set to keep fewer.
     """
     xp = namespace(like)
-    # TF32 keeps 11 bits and would make ones of these entries
+    # TF32 keeps 11 bits and would round these entries to one
     A = xp.full(
         (64, 64), 1 + 2.0**-12, dtype=xp.float32, device=array_api_compat.device(like)
     )
@@ -254,11 +255,11 @@ def true_float32(like: Array) -> bool:
 def index_chunks(
     indices: np.ndarray, X: Matrix, size: int = 4096
 ) -> Iterator[np.ndarray]:
-    """`indices` of columns of `X` in pieces of `size`, which on the CPU stay in the
-    cache.
+    """`indices` of columns of `X` in pieces of `size`, which fit into the cache of the
+    CPU.
 
-    On a device up to 16 times as large, of 256 MB of `X` at most: for each piece the
-    host waits for the device.
+    On a device pieces are up to 16 times as large, at most 256 MB of `X`: the CPU waits
+    for the device after each piece.
     """
     if namespace(X) is not namespace():
         size = max(size, min(16 * size, 2**25 // X.shape[0]))
@@ -267,8 +268,8 @@ def index_chunks(
 
 
 def growing_chunks(indices: np.ndarray) -> Iterator[np.ndarray]:
-    """`indices` in pieces of 2, 8, 32, ...: the first of them are most likely what is
-    looked for.
+    """`indices` in pieces of 2, 8, 32, ...: the search most likely ends in the first
+    ones.
     """
     a = 0
     size = 2
@@ -279,13 +280,14 @@ def growing_chunks(indices: np.ndarray) -> Iterator[np.ndarray]:
 
 
 def quadratic_forms(rows: Array, C: Array) -> np.ndarray:
-    """`v'Cv` for each row `v`: computed where the rows are, the values on the CPU."""
+    """`v'Cv` for each row `v`: computed on the device of the rows, returned on the
+    CPU."""
     return to_numpy(namespace(rows).vecdot(rows @ C, rows))
 
 # %% ../nbs/G_column_search.ipynb #d0a7b5dc
 class AllowedColumns:
-    """Which columns a search may take, where not all may be: it is asked before a
-    column is taken, and told after. Here the mask stays as it is.
+    """Which columns a search may take, if not all are allowed. It is consulted before a
+    column is taken, and told afterwards. Here the mask does not change.
 
     Parameters
     ----------
@@ -294,19 +296,19 @@ class AllowedColumns:
     Attributes
     ----------
     mask : ndarray of bool, shape (n_features,)
-        Which columns may be taken next, of those that were not taken; none that is
-        false becomes true.
+        Which of the untaken columns may be taken next; an entry that is false never
+        becomes true.
     pool : ndarray of bool, shape (n_features,)
-        Which may be taken at the start, and which were taken before.
+        Which may be taken at the start, or were taken before.
     required : ndarray of bool, shape (n_features,)
-        Columns of which some have to be taken still, whatever they are worth.
+        Columns of which some must still be taken, whatever they are worth.
     worth : ndarray, shape (n_features,), or None
-        What slacks and squared lengths are multiplied by before they are compared; None
-        is one for all.
+        The factor for slacks and squared lengths before they are compared; None means
+        one for all.
     changes : bool
-        Whether the mask depends on what was taken. Then a step may find no column.
+        Whether the mask depends on the columns taken. Then a step may find no column.
     stopped_after : int or None
-        After how many steps a search found none.
+        After how many steps a search found no column.
     """
 
     changes = False
@@ -319,14 +321,14 @@ class AllowedColumns:
         self.stopped_after: int | None = None
 
     def take(self, i: int) -> None:
-        """Column `i` was taken, for the first time or again."""
+        """Note that column `i` was taken, for the first time or again."""
 
     def stops(self, barriers: AnyBarriers, v: np.ndarray, price: float = 0.0) -> bool:
-        """Whether the best that a search could find, the row `v`, is not feasible at
-        its price.
+        """Whether the best row that a search could find, `v`, is infeasible at its
+        price.
 
-        While every column may be taken, or always the same ones, one is feasible by the
-        lemma, and only rounding can hide it.
+        As long as every column, or a fixed set of columns, may be taken, one is
+        feasible by the lemma, and only rounding can hide it.
         """
         if not self.changes:
             return False
@@ -337,23 +339,23 @@ class AllowedColumns:
 
 
 class ColumnSearch(ABC):
-    """What every rule keeps of the columns, on the CPU; a rule adds `pick`.
+    """What every rule stores about the columns, on the CPU; a rule adds `pick`.
 
-    `V` stays where it is: products with all of it are made there, and only rows of
+    `V` stays on its device: products with all of it are made there, and only rows of
     candidates cross to the CPU.
 
     Parameters
     ----------
     space : RowSpace
     rng : RandomState or None
-        None is enough for a rule that draws nothing.
+        None is enough for a rule without random draws.
     prices : ndarray, shape (n_features,), optional
         What is subtracted from the slack of each column.
     preferred : ndarray, shape (n_features,), optional
-        Of columns that are multiples of one another the one for which this is largest
-        stands for all; without it the longest, and the first among equals.
+        Among columns that are multiples of one another, the one for which this is
+        largest represents all; by default the longest, and the first among equals.
     allowed : AllowedColumns, optional
-        Which columns may be taken; without it all.
+        Which columns may be taken; by default all.
 
     Attributes
     ----------
@@ -362,21 +364,21 @@ class ColumnSearch(ABC):
     norms : ndarray, shape (n_features,)
         Squared lengths of the rows of `V`: the leverage scores.
     prices : ndarray, shape (n_features,)
-        Zeros where none were given.
+        Zeros if none were given.
     usable : ndarray of bool, shape (n_features,)
-        Which columns may be taken, now or again: not those that are next to nothing,
-        and one of those that are multiples of one another.
+        Which columns may be taken, now or again: no negligible columns, and only one of
+        those that are multiples of one another.
     fresh : ndarray of bool, shape (n_features,)
         Which of them have not been taken.
     possible : ndarray of bool, shape (n_features,)
-        Which columns are usable or may become so: where a multiple of a column may no
-        longer be taken, the column itself may stand for it.
+        Which columns are usable or may become so: if a multiple of a column may no
+        longer be taken, the column itself may represent it.
     worth : ndarray, shape (n_features,), or float
-        What slacks are multiplied by before they are compared.
+        The factor for slacks before they are compared.
     allowed : AllowedColumns or None
     preferred, taken : ndarray, shape (n_features,)
-        Where `allowed` is given: by what one of several multiples stands for them, and
-        the mask of the columns that were taken.
+        If `allowed` is given: the preference by which one of several multiples
+        represents them, and the mask of the columns taken.
     """
 
     def __init__(
@@ -413,8 +415,8 @@ class ColumnSearch(ABC):
         self._see_allowed(allowed)
 
     def _see_allowed(self, allowed: AllowedColumns) -> None:
-        """Which columns are usable and fresh, as allowed now: of multiples the one that
-        was taken, or of those that may be the preferred one.
+        """Find which columns are now usable and fresh: among multiples, the one that
+        was taken, or else the preferred one of those that may be.
         """
         open_now = self.possible & (self.taken | allowed.mask)
         preferred = np.where(open_now, self.preferred, -np.inf)
@@ -425,10 +427,10 @@ class ColumnSearch(ABC):
 
     @abstractmethod
     def pick(self, barriers: AnyBarriers) -> tuple[int, np.ndarray]:
-        """The column to take and its row of `V`, shape (rank,), on the CPU.
+        """The column to take, and its row of `V`, shape (rank,), on the CPU.
 
-        That it is taken is noted by `take`, which the caller calls. It must be feasible
-        and, unless the rule draws, the one that a look at all columns would find.
+        The caller then calls `take` to note that it was taken. The column must be
+        feasible and, unless the rule is random, the one that a full scan would find.
         """
 
     def rows(self, indices: np.ndarray | list[int]) -> np.ndarray:
@@ -436,32 +438,32 @@ class ColumnSearch(ABC):
         return to_numpy(self.space.rows(indices))
 
     def take(self, i: int) -> None:
-        """Column `i` was taken."""
+        """Note that column `i` was taken."""
         self.fresh[i] = False
         if self.allowed is not None and not self.taken[i]:
             self.taken[i] = True
             self.allowed.take(i)
-            # one that was given was closed until now, and may be taken again
+            # a given column was closed until now, and may be taken again
             if self.allowed.changes or not self.usable[i]:
                 self._see_allowed(self.allowed)
 
     def worth_of(self, indices: np.ndarray | slice) -> np.ndarray | float:
-        """What slacks of these columns are multiplied by before they are compared."""
+        """The factors for the slacks of these columns before they are compared."""
         return self.worth if isinstance(self.worth, float) else self.worth[indices]
 
     def slack(
         self, barriers: AnyBarriers, indices: np.ndarray, rows: np.ndarray
     ) -> np.ndarray:
-        """The slack of some columns, given with their rows: they are feasible where it
-        is not negative.
+        """The slack of some columns, given with their rows; a column is feasible if its
+        slack is not negative.
         """
         return barriers.slack(rows, self.prices[indices])
 
     def largest_slack(
         self, barriers: AnyBarriers, mask: np.ndarray
     ) -> tuple[float, int]:
-        """The largest slack in `mask` and its index, by looking at all columns there;
-        minus infinity and -1 where there are none.
+        """The largest slack in `mask` and its index, by scanning all columns there;
+        minus infinity and -1 if there are none.
         """
         C = from_numpy(barriers.slack_matrix(), self.space.X)
         largest = -np.inf
@@ -469,40 +471,40 @@ class ColumnSearch(ABC):
         for block in index_chunks(np.flatnonzero(mask), self.space.X):
             slack = quadratic_forms(self.space.rows(block), C) - self.prices[block]
             slack = round_ties(slack * self.worth_of(block), SLACK_BITS)
-            # of equal ones the first stays
+            # among equals the first stays
             if slack.max() > largest:
                 largest = slack.max()
                 i = int(block[np.argmax(slack)])
         return largest, i
 
     def pick_by_full_scan(self, barriers: AnyBarriers) -> tuple[int, np.ndarray]:
-        """The fresh column of largest slack, or where none is feasible the taken one,
-        with its row.
+        """The fresh column of largest slack, or the taken one if no fresh one is
+        feasible, with its row.
 
-        What rounding has made of the slack is taken as it is: by the lemma a feasible
-        column exists, and the largest slack is the best guess at one.
+        The rounded slack is taken at face value: by the lemma a feasible column exists,
+        and the largest slack is the best guess at one.
         """
         slack, i = self.largest_slack(barriers, self.fresh)
-        # none of the fresh ones is feasible: all may as well be looked at
+        # none of the fresh ones is feasible: so scan all
         if slack < 0:
             _, i = self.largest_slack(barriers, self.usable)
         return i, self.rows([i])[0]
 
 # %% ../nbs/G_column_search.ipynb #r0a5e002
-MOST_DRAWS = 20  # for each of those that the theorem counts
+MOST_DRAWS = 20  # for each draw that the theorem counts
 
 
 class Steps:
-    """Counts the steps of a search, and decides whether there is to be another one.
+    """Counts the steps of a search, and decides whether to make another one.
 
     Parameters
     ----------
     r : int
-        How many steps the theorem counts; so many are made in any case.
+        The number of steps in the theorem; at least so many are made.
     n_different : int, optional
         How many different columns are wanted. Without it there are `r` steps.
     patience : float, optional
-        How many steps may bring nothing new; `r` by default.
+        How many steps in a row may bring nothing new; `r` by default.
 
     Attributes
     ----------
@@ -514,7 +516,7 @@ class Steps:
     taken : set of int
         The columns that were taken.
     last_new : int
-        After how many steps the last new one was there.
+        The number of steps when the last new column was taken.
     """
 
     def __init__(
@@ -533,14 +535,14 @@ class Steps:
         return max(0, (self.n_different or 0) - len(self.taken))
 
     def note(self, i: int) -> None:
-        """A step has taken column `i`."""
+        """Note that a step has taken column `i`."""
         self.n_made += 1
         if i not in self.taken:
             self.taken.add(i)
             self.last_new = self.n_made
 
     def more_may_come(self) -> bool:
-        """Whether another step is worth while."""
+        """Whether another step is worthwhile."""
         return (
             self.n_missing > 0
             and self.n_made < MOST_DRAWS * self.r
@@ -548,8 +550,7 @@ class Steps:
         )
 
     def over(self, progress: Progress) -> Iterator[int]:
-        """The numbers of the steps, counted by `progress`; `note` is to be called in
-        each.
+        """The numbers of the steps, counted by `progress`; call `note` in each step.
         """
         yield from progress.over(range(self.r))
         while self.more_may_come():
@@ -561,22 +562,22 @@ class Steps:
 def remainder_keys(
     norms: np.ndarray, residual_norms: np.ndarray, squared_lengths: np.ndarray
 ) -> np.ndarray:
-    """Keys for the order of columns whose rows of `V` are next to nothing: by what the
-    space leaves of them, then by length.
+    """Keys for the order of columns whose rows of `V` are negligible: by the length of
+    their part outside the space, then by their own length.
 
     Parameters
     ----------
     norms : ndarray, shape (n_columns,)
         Squared lengths of the rows of `V`.
     residual_norms : ndarray, shape (n_columns,)
-        Lengths of what the space leaves of the columns.
+        Lengths of the parts of the columns outside the space.
     squared_lengths : ndarray, shape (n_columns,)
         Those of the columns.
 
     Returns
     -------
     ndarray, shape (n_columns,)
-        Minus infinity for all other columns, and where a column is zero.
+        Minus infinity for all other columns, and for zero columns.
     """
     squares = residual_norms**2
     by_length = -1 / np.maximum(squared_lengths, np.finfo(float).tiny)
@@ -591,7 +592,7 @@ def next_columns(
     keys: np.ndarray,
     allowed: AllowedColumns | None = None,
 ) -> np.ndarray:
-    """Up to `count` columns that are no multiples of chosen ones, nor of each other.
+    """Up to `count` columns that are not multiples of chosen ones or of each other.
 
     Parameters
     ----------
@@ -599,16 +600,16 @@ def next_columns(
     chosen : ndarray of int
     count : int
     keys : ndarray, shape (n_features,)
-        By decreasing key; minus infinity where a row of `V` is next to nothing. Such
-        columns come after all others.
+        Columns are taken by decreasing key; minus infinity where a row of `V` is
+        negligible. Such columns come after all others.
     allowed : AllowedColumns, optional
-        Which columns may be taken; it is told of those that are. Of those that it
-        requires even a zero column or a multiple is taken, at last.
+        Which columns may be taken; it is told which are. If it requires columns, even a
+        zero column or a multiple is taken in the end.
 
     Returns
     -------
     ndarray of int
-        Fewer than `count` where there are no more that are not zero.
+        Fewer than `count` if there are no more nonzero columns.
     """
     first = space.first_multiple
     left = np.ones(len(first), dtype=bool)
@@ -639,8 +640,8 @@ def _next_allowed(
     keys: np.ndarray,
     allowed: AllowedColumns,
 ) -> np.ndarray:
-    """`next_columns` one after the other, as what may be taken depends on what was;
-    `left` says of which directions no column was chosen.
+    """`next_columns` one at a time, since each choice may change what may be taken;
+    `left` says in which directions no column was chosen.
     """
     first = space.first_multiple
     found: list[int] = []
@@ -668,8 +669,8 @@ def _next_allowed(
 def _by_key_one_of_each(
     first: np.ndarray, left: np.ndarray, keys: np.ndarray
 ) -> np.ndarray:
-    """By decreasing key one column of each group that is left, where that is above
-    minus infinity.
+    """One column of each remaining group, by decreasing key, if the key is above minus
+    infinity.
     """
     stands = one_of_each(first, keys) & left[first] & (keys > -np.inf)
     return by_decreasing_key(keys, np.flatnonzero(stands))
@@ -682,8 +683,8 @@ def weights_of_more(
     upper: float,
     given: np.ndarray | float = 0.0,
 ) -> np.ndarray:
-    """Weights of rows of `V` that are added to a selection, with which no eigenvalue of
-    `M` rises above `upper`.
+    """Weights for rows of `V` added to a selection, such that no eigenvalue of `M`
+    rises above `upper`.
 
     Parameters
     ----------
@@ -692,9 +693,10 @@ def weights_of_more(
     weights : ndarray, shape (n_selected,)
     more : ndarray, shape (n_more, rank)
     upper : float
-        May be infinite. Where an eigenvalue is above it already, nothing is kept to.
+        May be infinite. If an eigenvalue is above it already, it is ignored.
     given : ndarray, shape (rank,), or 0.0
-        The diagonal of what `M` has without any column, as with a ridge.
+        The diagonal of the part of `M` that does not come from columns, as with a
+        ridge.
 
     Returns
     -------
@@ -719,16 +721,16 @@ def weights_of_more(
 def with_features(
     sampling: Sampling, more: np.ndarray, weights: np.ndarray, like: Matrix
 ) -> Sampling:
-    """A sampling and more features, which are not in it; the number of draws stays.
+    """A sampling extended by features that are not in it; the number of draws stays.
 
     Parameters
     ----------
     sampling : Sampling
     more : ndarray of int
     weights : ndarray, shape (n_selected + len(more),)
-        Of the features of the sampling, and of the others.
+        Those of the features in the sampling, then those of the others.
     like : array or sparse matrix
-        Where the result goes, and in which precision.
+        Sets the device and the precision of the result.
 
     Returns
     -------
@@ -754,11 +756,10 @@ def weights_below(
     more: np.ndarray,
     upper: float,
 ) -> np.ndarray:
-    """The weights of chosen columns of a space, and of more, with which no eigenvalue
-    of `M` rises above `upper`: a `Weigh`, once that is given.
+    """The weights of chosen columns of a space, and of more, such that no eigenvalue of
+    `M` rises above `upper`: a `Weigh`, once `upper` is given.
 
-    In one direction, without a ridge, `M` is a number, and all weights are brought to
-    its scale.
+    In one direction, without a ridge, `M` is a number, and all weights are rescaled.
     """
     rows = to_numpy(space.rows(chosen))
     rows_of_more = to_numpy(space.rows(more))
@@ -768,13 +769,13 @@ def weights_below(
     added = weights_of_more(rows, weights, rows_of_more, np.inf)
     whole = np.append(weights, added)
     M = float(whole @ np.append(rows, rows_of_more) ** 2)
-    # above by no more than rounding, whole numbers stay whole
+    # if it is above by rounding only, whole numbers stay whole
     return whole if M <= upper * (1 + 1e-12) else whole * (upper / M)
 
 
 def weighing_in(own: RowSpace, upper: float) -> Weigh:
-    """`weights_below` in a space of one's own, such as that of the columns that may be
-    taken, whatever space a fill is for.
+    """`weights_below` in a given space, such as that of the columns that may be taken,
+    whatever space a fill is for.
     """
 
     def weigh(
@@ -793,7 +794,7 @@ def fill_to(
     weigh: Weigh,
     allowed: AllowedColumns | None = None,
 ) -> Sampling:
-    """A sampling and the next columns up to `r` features.
+    """A sampling filled up with the next columns to `r` features.
 
     Parameters
     ----------
@@ -803,14 +804,14 @@ def fill_to(
     keys : ndarray, shape (n_features,)
         As for `next_columns`.
     weigh : Weigh
-        Says which weights they get.
+        Determines the weights that they get.
     allowed : AllowedColumns, optional
         As for `next_columns`.
 
     Returns
     -------
     Sampling
-        Fewer than `r` features only where the data have no more directions.
+        Fewer than `r` features only if the data have no more directions.
     """
     missing = r - sampling.n_selected
     if missing <= 0:
@@ -824,13 +825,13 @@ def fill_to(
 
 # %% ../nbs/G_column_search.ipynb #0c500010
 class InfeasibleColumns:
-    """Which columns are known to be infeasible without another look, because slack
-    rises by so much at most.
+    """Which columns are known to be infeasible without another look, because the rise
+    of slack is bounded.
 
     A column of squared length `n` whose slack was `-n x` cannot be feasible before the
-    slack of a row of length one has risen by `x`. The slack that is noted may be too
-    high: then a column is looked at too early, and the pick stays the same. It must not
-    be too low.
+    slack of a row of length one has risen by `x`. The noted slack may be too high: then
+    a column is looked at too early, and the pick stays the same. It must not be too
+    low.
 
     Parameters
     ----------
@@ -840,8 +841,8 @@ class InfeasibleColumns:
     Attributes
     ----------
     risen : float
-        What the slack of a row of length one can have risen since the first step, at
-        most.
+        An upper bound on the rise of the slack of a row of length one since the first
+        step.
     until : ndarray, shape (n,)
         A column is infeasible as long as `risen` is below this.
     """
@@ -851,8 +852,8 @@ class InfeasibleColumns:
         self.until = np.zeros(n)
 
     def go_on(self, barriers: AnyBarriers) -> None:
-        """A step was made."""
-        # as long as nothing is known, there is nothing to keep up to date
+        """Note that a step was made."""
+        # as long as nothing is noted, there is nothing to update
         if np.any(self.until > self.risen):
             self.risen += barriers.rise()
 
@@ -862,32 +863,32 @@ class InfeasibleColumns:
         return self.until <= self.risen
 
     def note(self, indices: np.ndarray, rates: np.ndarray) -> None:
-        """The slack, or an upper bound on it, over the squared length of some columns,
-        as it is now. It replaces what was known.
+        """Note the current slack, or an upper bound on it, divided by the squared
+        length, of some columns. It replaces earlier notes.
         """
         self.until[indices] = self.risen - rates
 
     def note_earlier(
         self, indices: np.ndarray, rates: np.ndarray, risen: float
     ) -> None:
-        """The same as it was when `risen` was less.
+        """Note the same values as of an earlier step, when `risen` was smaller.
 
-        A later look may have told more: of the two the one that lasts longer stays.
+        A later look may have given more: the note that lasts longer stays.
         """
         self.until[indices] = np.maximum(self.until[indices], risen - rates)
 
 
 class RotatedHead:
-    """Rows at hand in float32 and in the coordinates of the barriers, which serve until
-    these make another decomposition; each is made when it is first asked for.
+    """Rows of the head in float32 and in the coordinates of the barriers, valid until
+    the barriers make another decomposition; each is computed when first needed.
 
     Attributes
     ----------
     rotation : ndarray of float32, shape (rank, rank), or None
-        That of the barriers for which the rows were made.
+        The rotation of the barriers for which the rows were made.
     rows : ndarray of float32, shape (n_rows, rank)
     made : ndarray of bool, shape (n_rows,)
-        Which of the rows are there.
+        Which of the rows have been computed.
     """
 
     def __init__(self) -> None:
@@ -912,12 +913,12 @@ class RotatedHead:
 
 # %% ../nbs/G_column_search.ipynb #a60dc6ab
 def leading_part(E: np.ndarray, most: int = 8) -> tuple[np.ndarray, float]:
-    """`W`, of so many columns at most, and `mu`: in float32, no eigenvalue of `E - W
-    W'` is above it, for symmetric `E`.
+    """`W`, with at most `most` columns, and `mu`: in float32, no eigenvalue of `E - W
+    W'` is above `mu`, for symmetric `E`.
 
     These are the `W` and the `theta_{k+1}` of the lemma.
     """
-    # one more than has a column: the smallest of them is `mu`
+    # one more than `W` has columns: the smallest of them is `mu`
     first = max(len(E) - most - 1, 0)
     try:
         theta, Q = eigh(
@@ -925,7 +926,7 @@ def leading_part(E: np.ndarray, most: int = 8) -> tuple[np.ndarray, float]:
             subset_by_index=[first, len(E) - 1],
             check_finite=False,
         )
-    # eigenvalues that agree, as they do at first, can stop the search for some of them
+    # equal eigenvalues, as at the start, can stop the search for some of them
     except np.linalg.LinAlgError:
         theta, Q = (A[..., first:].astype(np.float32) for A in np.linalg.eigh(E))
     return Q[:, 1:] * np.sqrt(theta[1:] - theta[0]), float(theta[0])
@@ -933,11 +934,11 @@ def leading_part(E: np.ndarray, most: int = 8) -> tuple[np.ndarray, float]:
 
 class Screen:
     """Bounds on `u'Cu` for directions `u`, in float32: from values at an earlier `C`
-    and what has changed since.
+    and the change since then.
 
-    Columns are known to it in numbered blocks: those of the order of `LargestNormRule`,
-    which stay the same from the first scan to the last. A bound may be too high and
-    never too low, rounding included.
+    It knows columns in numbered blocks: those of the order of `LargestNormRule`, which
+    stay the same from the first scan to the last. A bound may be too high but never too
+    low, rounding included.
 
     Parameters
     ----------
@@ -948,29 +949,32 @@ class Screen:
     Attributes
     ----------
     narrow : callable
-        What makes float32 of an array, or float64 where the device has no true float32.
+        Converts an array to float32, or to float64 if the device has no true float32.
     C : array, shape (rank, rank)
-        The slack matrix of this step, narrow, where `V` is.
+        The slack matrix of this step, narrow, on the device of `V`.
     earlier_C : ndarray, shape (rank, rank)
-        That of the earlier step, in float64 on the CPU.
+        The slack matrix of the earlier step, in float64 on the CPU.
     earlier_C_there : array, shape (rank, rank)
-        The same, narrow, where `V` is.
+        The same, narrow, on the device of `V`.
     earlier_risen : float
-        What the slack could have risen until then (see `InfeasibleColumns`).
+        The bound on the rise of the slack until then (see `InfeasibleColumns`).
     earlier_forms : dict of int to ndarray
-        For each block that was judged, `u'Cu` with that matrix, minus the limits.
+        For each block that was judged, `u'Cu` with the earlier matrix, minus the
+        limits.
     W : array, shape (rank, at most 8), or None
-        In which directions `C` has grown most since; None at the earlier step itself.
+        The directions in which `C` has grown most since then; None at the earlier step
+        itself.
     ones : array, shape (at most 8,)
-        As many ones, for sums over squares.
+        A vector of ones, for sums over squares.
     mu : float
-        In no other direction has it grown by more.
+        An upper bound on its growth in all other directions.
     error : float
-        What rounding may have taken from a bound, at most.
+        The most that rounding may have taken from a bound.
     n_doubtful : int
-        How many columns were left in doubt, over the steps since the earlier one.
+        How many columns were left in doubt, summed over the steps since the earlier
+        one.
     kept : dict of int to array
-        The directions of a block, while there is room for them.
+        The directions of each block, as long as there is room for them.
     """
 
     W: Any
@@ -986,14 +990,14 @@ class Screen:
         self.kept = dict[int, Array]()
 
     def there(self, A: np.ndarray) -> Array:
-        """`A`, narrow, where `V` is."""
+        """`A`, narrow, on the device of `V`."""
         return self.narrow(from_numpy(A, self.space.X))
 
     def begin(self, C: np.ndarray, n_columns: int, risen: float) -> None:
-        """Go on to the `C` of a step in which so many columns are looked at.
+        """Go on to the `C` of a step in which `n_columns` columns are looked at.
 
-        Either this step becomes the earlier one, and all forms have to be made again,
-        or what has changed since the earlier one is split as in the lemma.
+        Either this step becomes the earlier one, and all forms have to be recomputed,
+        or the change since the earlier one is split as in the lemma.
 
         Parameters
         ----------
@@ -1004,7 +1008,7 @@ class Screen:
             That of `InfeasibleColumns` now.
         """
         self.C = self.there(C)
-        # looking at all of them costs less than eigenvectors do
+        # looking at all of them costs less than eigenvectors
         few = n_columns < 4096 + 8 * len(C)
         size = np.linalg.norm(C)
         if not self.earlier_forms or few or self.n_doubtful > n_columns / 4:
@@ -1028,10 +1032,10 @@ class Screen:
         return quadratic_forms(U, self.C) + self.error
 
     def judge_earlier(self, number: int, U: Array, limits: np.ndarray) -> np.ndarray:
-        """By how much the rows of the block of this number may have been above their
-        limits at the earlier `C`; `in_doubt` needs it to have been asked once.
+        """By how much the rows of block `number` may have been above their limits at
+        the earlier `C`; must be called once before `in_doubt`.
 
-        `U` are the directions of all columns of the block, and `limits` what the form
+        `U` holds the directions of all columns of the block, and `limits` what the form
         of each has to reach.
         """
         forms = quadratic_forms(U, self.earlier_C_there) - limits
@@ -1041,8 +1045,8 @@ class Screen:
     def in_doubt(self, number: int, U: Array, places: np.ndarray) -> np.ndarray:
         """Those of the `places` in a block that may be above their limits now.
 
-        `U` are the directions of all columns of the block; a look at all of them in one
-        product costs less than picking rows.
+        `U` holds the directions of all columns of the block; one product with all of
+        them costs less than picking rows.
         """
         bound = self.earlier_forms[number] + (self.mu + self.error)
         # faster than `vecdot` on short rows
@@ -1054,10 +1058,10 @@ class Screen:
         return places
 
     def directions(self, number: int, block: np.ndarray) -> Array:
-        """Rows of the block of this number, of length one, narrow, where `V` is.
+        """Rows of block `number`, of length one, narrow, on the device of `V`.
 
-        They are kept for the next steps while they fill 256 MB. All have a length: a
-        column that is next to nothing is in no order.
+        They are kept for the next steps, up to 256 MB. None has length zero: a
+        negligible column is in no order.
         """
         if number in self.kept:
             return self.kept[number]
@@ -1071,43 +1075,43 @@ class Screen:
 # %% ../nbs/G_column_search.ipynb #0c1a606d
 class LargestNormRule(ColumnSearch):
     """The first feasible column in an order, by decreasing norm unless a ranking says
-    otherwise: scan, stop at the first.
+    otherwise: scan, and stop at the first.
 
-    Its pick is that of a look at all columns, which the tests make beside it. Which of
-    them it looks at, and in which precision first, is a matter of time alone.
+    Its pick is that of a full scan; the tests compare the two. Which columns it looks
+    at, and in which precision first, affects only the time.
 
     Parameters
     ----------
     space, rng, prices, preferred, allowed
         As for `ColumnSearch`.
     ranking : Ranking, optional
-        The order; by norm without it.
+        The order; by default by norm.
 
     Attributes
     ----------
     keys : ndarray, shape (n_features,)
-        What the order goes by; minus infinity where a column never is usable.
+        The sort keys; minus infinity where a column is never usable.
     edge : float
         The smallest key in `early`.
     early : ndarray of int
         The first columns of the order.
     head : ndarray, shape (n_head, rank)
-        The rows of as many of them, on the CPU.
+        The rows of the first `n_head` of them, on the CPU.
     largest_head : int
         How many rows there are room for.
     rotated : RotatedHead
-        The head as the barriers' cheap bound wants it.
+        The head in the form that the barriers' cheap bound needs.
     n_taken : int
         How many different columns were taken.
     depth : int
-        How many columns of the head the last look went over.
+        How many columns of the head the last search went through.
     beyond_head : bool
-        Whether the last column was found behind so many others that the next search
-        does not begin with the head.
+        Whether the last column came after so many others that the next search does not
+        begin with the head.
     infeasible : InfeasibleColumns
-        What need not be looked at.
+        The columns that need not be looked at.
     screen : Screen
-        What rules out columns beyond the head.
+        Rules out columns beyond the head.
     screen_is_current : bool
         Whether it has the slack matrix of this step.
     """
@@ -1131,7 +1135,7 @@ class LargestNormRule(ColumnSearch):
         self.keys = np.where(self.possible, keys, -np.inf)
         # rows of 64 MB at most, or 256 rows; to begin with
         size = min(d, max(256, min(1024 + 8 * ell, 2**23 // ell)))
-        # whatever is behind the edge need not be sorted
+        # columns beyond the edge need not be sorted
         self.edge = np.partition(self.keys, d - size)[d - size]
         is_early = self.possible & (self.keys >= self.edge)
         self.early = by_decreasing_key(self.keys, np.flatnonzero(is_early))
@@ -1154,8 +1158,8 @@ class LargestNormRule(ColumnSearch):
 
     @cached_property
     def limits(self) -> np.ndarray:
-        """What `u'Cu` has to reach for each column of the order, `u` being its
-        direction.
+        """The value that `u'Cu` has to reach for each column of the order with
+        direction `u`.
         """
         return self.prices[self.order] / self.norms[self.order]
 
@@ -1166,9 +1170,9 @@ class LargestNormRule(ColumnSearch):
             self.enlarge_head()
 
     def enlarge_head(self) -> None:
-        """Twice as many columns at hand, for a half of them has been taken.
+        """Double the head, since half of its columns have been taken.
 
-        `edge` stays: it has served for `order`, which is there once this has run.
+        `edge` stays: it was needed for `order`, which exists once this has run.
         """
         old = len(self.head)
         self.early = self.order[: min(2 * old, self.largest_head)]
@@ -1188,8 +1192,8 @@ class LargestNormRule(ColumnSearch):
         return self.pick_by_full_scan(barriers)
 
     def note_depth(self, i: int) -> None:
-        """Column `i` was found: is the head worth a look in the next step?"""
-        # who still searches the head begins with it anyway
+        """Column `i` was found: decide whether the next step begins with the head."""
+        # a search that is still in the head begins with it anyway
         if self.beyond_head:
             n_before = np.sum(self.fresh & (self.keys > self.keys[i]))
             self.beyond_head = bool(n_before > len(self.head) / 8)
@@ -1197,8 +1201,8 @@ class LargestNormRule(ColumnSearch):
     def candidates(
         self, barriers: AnyBarriers
     ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """Columns that may be feasible in their order, those taken before last: indices
-        and rows.
+        """Columns that may be feasible, in order, those already taken last: indices and
+        rows.
         """
         yield from self.candidates_in(self.fresh, barriers)
         yield from self.candidates_in(self.usable & ~self.fresh, barriers)
@@ -1206,8 +1210,8 @@ class LargestNormRule(ColumnSearch):
     def candidates_in(
         self, mask: np.ndarray, barriers: AnyBarriers
     ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """Those in `mask`: of the head, unless that was of no use lately, then of the
-        whole order, of which the head is a part.
+        """Those in `mask`: first from the head, unless that was of no use lately, then
+        from the whole order, of which the head is a part.
         """
         mask = mask & self.infeasible.due
         if not self.beyond_head:
@@ -1223,17 +1227,17 @@ class LargestNormRule(ColumnSearch):
     def candidates_in_head(
         self, barriers: AnyBarriers, mask: np.ndarray
     ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """Those at hand, in their order; columns that float32 rules out are left out,
-        if the barriers have a bound for it.
+        """Those in the head, in order; columns that float32 rules out are left out, if
+        the barriers have a bound for it.
         """
         left = np.flatnonzero(mask[self.early[: len(self.head)]])
-        # steps that follow each other look about as deep
+        # successive steps look about equally deep
         a = 0
         b = max(1, self.depth // 2)
         while a < len(left):
             places = left[a:b]
             self.depth = b
-            # of a single one float64 costs no more than the bound
+            # for a single one float64 costs no more than the bound
             if barriers.rotation is not None and len(places) > 1:
                 places = self.in_doubt_in_head(barriers, places)
             for part in growing_chunks(places):
@@ -1242,8 +1246,8 @@ class LargestNormRule(ColumnSearch):
             b = max(16, 3 * b)
 
     def in_doubt_in_head(self, barriers: Any, places: np.ndarray) -> np.ndarray:
-        """Which of some places in the head may be feasible, in float32; the others are
-        noted to be not.
+        """Which of some positions in the head may be feasible, by float32; the others
+        are noted as infeasible.
         """
         indices = self.early[places]
         norms = self.norms[indices]
@@ -1255,9 +1259,9 @@ class LargestNormRule(ColumnSearch):
     def candidates_in_blocks(
         self, barriers: AnyBarriers, mask: np.ndarray
     ) -> Iterator[np.ndarray]:
-        """Columns in `mask`, wherever they are, that float32 does not rule out."""
+        """Columns in `mask`, in or beyond the head, that float32 does not rule out."""
         left = mask[self.order]
-        # once a pick: fresh columns and taken ones are judged by the same matrix
+        # once for each pick: fresh columns and taken ones are judged by the same matrix
         if not self.screen_is_current:
             C = barriers.slack_matrix()
             self.screen.begin(C, int(np.sum(left)), self.infeasible.risen)
@@ -1276,21 +1280,21 @@ class LargestNormRule(ColumnSearch):
     def in_doubt_in_block(
         self, number: int, block: np.ndarray, places: np.ndarray, limits: np.ndarray
     ) -> np.ndarray:
-        """Which of some places in a block may be feasible, in float32; of the others it
-        is noted how long they are not.
+        """Which of some positions in a block may be feasible, by float32; for the
+        others it is noted how long they cannot be.
 
         `limits` are those of the whole block; `places` count within it.
         """
         U = self.screen.directions(number, block)
-        # of a few columns the form itself costs less than the bound
+        # for a few columns the form itself costs less than the bound
         most = 2 * len(places) > len(block)
         if most:
             if number not in self.screen.earlier_forms:
                 bound = self.screen.judge_earlier(number, U, limits)
                 self.infeasible.note_earlier(block, bound, self.screen.earlier_risen)
             places = self.screen.in_doubt(number, U, places)
-        # at the earlier step itself the old forms are those of now: a second look would
-        # find the same
+        # at the earlier step itself the old forms are the current ones: a second look
+        # would find the same
         just_judged = most and self.screen.W is None
         if len(places) and not just_judged:
             bound = self.screen.bounds(take_rows(U, places)) - limits[places]
@@ -1306,8 +1310,8 @@ class LargestScoreRule(LargestNormRule):
     Parameters
     ----------
     space, rng, prices, preferred, allowed
-        As for `ColumnSearch`; of columns that are multiples of one another the one of
-        largest score times squared norm stands for all, unless `preferred` says
+        As for `ColumnSearch`; among columns that are multiples of one another, the one
+        of largest score times squared norm represents all, unless `preferred` says
         otherwise.
     scores : ndarray, shape (n_features,)
         Finite and not negative.
@@ -1332,8 +1336,8 @@ class LargestScoreRule(LargestNormRule):
 
 # %% ../nbs/G_column_search.ipynb #e8a158a1
 class FirstFeasibleRule(LargestNormRule):
-    """The first feasible column in the order of length for the price: the same scan in
-    that order.
+    """The first feasible column in the order of length per price: the same scan in that
+    order.
 
     Parameters
     ----------
@@ -1355,8 +1359,8 @@ class FirstFeasibleRule(LargestNormRule):
 def largest_eigenvalue_bound(
     E: np.ndarray, start: np.ndarray, steps: int = 8
 ) -> tuple[float, np.ndarray]:
-    """An upper bound on the largest eigenvalue of the symmetric `E`, by Lanczos, proved
-    by Cholesky; its vector.
+    """An upper bound on the largest eigenvalue of the symmetric `E`, found by Lanczos
+    and proved by Cholesky, and its vector.
 
     Parameters
     ----------
@@ -1364,7 +1368,7 @@ def largest_eigenvalue_bound(
     start : ndarray, shape (n,)
         Where Lanczos begins: a guess at the eigenvector, of any length but 0.
     steps : int
-        More make the bound sharper; it is one with any number.
+        More steps make the bound sharper; it is a bound with any number.
 
     Returns
     -------
@@ -1372,7 +1376,7 @@ def largest_eigenvalue_bound(
     vector : ndarray, shape (n,)
         Of length one, nearly the eigenvector.
     """
-    if len(E) <= 32:  # small enough to have all of them, to rounding
+    if len(E) <= 32:  # small enough to compute all of them, up to rounding
         lam, Q = np.linalg.eigh(E)
         return lam[-1] + 1e-12 * np.abs(lam).max(), Q[:, -1]
     Q = np.zeros((steps, len(E)))
@@ -1380,17 +1384,18 @@ def largest_eigenvalue_bound(
     for j in range(1, steps):
         q = E @ Q[j - 1]
         before = np.linalg.norm(q)
-        # twice, as what is left may be short: then rounding is large beside it
+        # twice, since the remainder may be short: then rounding is large beside it
         for _ in range(2):
             q -= (Q[:j] @ q) @ Q[:j]
         size = np.linalg.norm(q)
-        # the directions found so far are mapped to themselves
+        # the directions found so far span an invariant subspace
         if size <= 1e-12 * before:
             Q = Q[:j]
             break
         Q[j] = q / size
     spectrum, S = np.linalg.eigh(Q @ E @ Q.T)
-    # Lanczos is short of the top by a little; a proof that fails costs another factor
+    # Lanczos falls a little short of the top; a failed proof costs another
+    # factorization
     margin = (
         0.02 * abs(spectrum[-1]) + 1e-3 * np.abs(spectrum).max() + np.finfo(float).tiny
     )
@@ -1402,8 +1407,8 @@ def largest_eigenvalue_bound(
 
 # %% ../nbs/G_column_search.ipynb #b4e86038
 def _basis_float32(space: RowSpace) -> Array:
-    """The basis `V` of a dense space in float32, made in blocks where it is; the
-    squared lengths of its rows, in float64, come from the same pass over the data.
+    """The basis `V` of a dense space in float32, computed in blocks on its device, and
+    the squared lengths of its rows in float64, from the same pass over the data.
     """
     if space.kept is not None:
         return as_float32(space.kept)
@@ -1418,48 +1423,48 @@ def _basis_float32(space: RowSpace) -> Array:
     return xp.concat(blocks)
 
 # %% ../nbs/G_column_search.ipynb #5ea0d002
-OUTLINED = 4096  # from so many columns on there is an outline, of high ranks from more
-MANY = 256  # in reach: their bounds are lowered before any is evaluated
+OUTLINED = 4096  # columns from which an outline is made; more at high ranks
+MANY = 256  # columns in reach: their bounds are lowered before any is evaluated
 
 
 class Outline:
-    """Bounds on `v'Cv` from a few numbers that are kept of each row: squared lengths of
-    its parts in groups of directions, and its products with a few directions.
+    """Bounds on `v'Cv` from a few numbers for each row: squared lengths of its parts in
+    groups of directions, and its products with a few directions.
 
     Parameters
     ----------
     space : RidgeSpace
-        Of a dense `X` in memory, on the CPU.
+        The space of a dense `X` in memory, on the CPU.
 
     Attributes
     ----------
     space : RidgeSpace
     unit : float
-        By this all squares are divided, so that they stay in the range of float32: the
+        The divisor of all squares, which keeps them in the range of float32: the
         largest shrinkage factor.
     starts : ndarray of int, shape (n_groups,)
-        Where the groups begin; the first are of one direction, the last of many.
+        Where the groups begin; the first groups have one direction each, the last many.
     numbers : ndarray of float32, shape (n_features, at least n_groups + n_directions)
-        Of each row the squared lengths of its parts, and its products with `Q`.
+        For each row the squared lengths of its parts, and its products with `Q`.
     norms : ndarray, shape (n_features,)
         Squared lengths of the rows.
     Q : ndarray, shape (rank, n_directions)
-        The directions, orthonormal: the leading ones, and what picks have added.
+        The directions, orthonormal: the leading ones, and those that picks have added.
     rest : ndarray, shape (rank, rank - n_directions)
-        An orthonormal basis of what is orthogonal to them.
+        An orthonormal basis of their orthogonal complement.
     wrong : float
-        By how much the products of a row of length one may be off, as a vector.
+        The largest possible error of the products of a row of length one, as a vector.
     pending : dict of int to ndarray
         The rows that were picked since the last panel.
     n_doubtful : int
-        How many columns were left in doubt since then.
+        How many columns have been left in doubt since then.
     delta : ndarray, shape (n_groups,)
-        With `mu`, `turn` and `omega` the bound of this step: `v'Cv` is at most the sum of
-        `delta_i |v_i|^2` over the groups, of `omega_j` times the square of combination
-        `j`, and `mu |v|^2`. That it is one is proved in `begin` by a Cholesky factor,
+        With `mu`, `turn` and `omega` the bound of this step: `v'Cv` is at most the sum
+        of `delta_i |v_i|^2` over the groups, of `omega_j` times the square of
+        combination `j`, and `mu |v|^2`. A Cholesky factor in `begin` proves this,
         whatever `omega` is.
     mu : float
-        The rounding error is included.
+        It includes the rounding error.
     turn : ndarray, shape (n_directions, at most 32 or a few more)
         Combinations of the directions.
     omega : ndarray
@@ -1487,22 +1492,23 @@ class Outline:
             W = W / np.sqrt(self.unit)
             self.numbers[a:b, n_parts:] = W[:n_head].T
             self.numbers[a:b, :n_parts] = np.add.reduceat(W * W, self.starts).T
-        # the same numbers as the space would find, in another pass over the data
+        # the same numbers as the space would find in another pass over the data
         if scores:
             space.scores64 = np.concatenate(scores)
         self.norms = to_numpy(space.scores64) / self.unit
-        # of what is made in float64 and stored in float32
+        # for numbers computed in float64 and stored in float32
         self.wrong = 2.0**-24
         self.pending = dict[int, np.ndarray]()
         self.n_doubtful = 0
 
     def note(self, i: int, v: np.ndarray) -> None:
-        """Column `i`, with this row, was picked."""
+        """Note that column `i`, with row `v`, was picked."""
         self.pending[i] = v
 
     def grow(self, n_doubtful: int) -> bool:
-        """Add what was picked since to the directions, if that is worth a pass over the
-        data where so many columns are in doubt now; whether that was done.
+        """Add the rows picked since the last panel to the directions, if with
+        `n_doubtful` columns in doubt this is worth a pass over the data; return whether
+        that was done.
         """
         ell = len(self.Q)
         count = len(self.pending)
@@ -1521,7 +1527,7 @@ class Outline:
         b = a + count
         d, most = self.numbers.shape
         if b > most:
-            # for this one and for those to come
+            # for this panel and for those to come
             larger = np.empty((d, min(b + 24, len(self.starts) + ell)), np.float32)
             larger[:, :a] = self.numbers[:, :a]
             self.numbers = larger
@@ -1532,16 +1538,16 @@ class Outline:
 
     def _fill(self, Y: np.ndarray, U: np.ndarray) -> None:
         """Put the products of all rows with the columns of `U` into `Y`, a view of
-        `numbers`; `wrong` grows where they are made in float32.
+        `numbers`; `wrong` grows if they are computed in float32.
         """
         space = self.space
         U = U / np.sqrt(self.unit)
         if space.kept is not None:
-            # V is in float64: only to store them rounds
+            # V is in float64: only storing them rounds
             Y[:] = space.kept @ U
             return
         U = space.T @ U
-        # a column of the data is no longer than its row times this
+        # no column of the data is longer than its row times this
         stretch = np.sqrt(space.small_svd.S[0] ** 2 / space.shrinkage[0])
         error = (len(U) + 3) * 2.0**-24 * stretch * np.linalg.norm(U)
         in_range = 1e-15 < stretch < 1e15
@@ -1567,9 +1573,9 @@ class Outline:
         M = self.Q.T @ E @ self.Q
         M += coupling.T @ np.linalg.solve(add_to_diagonal(-inner, mu), coupling)
         omega, Z = np.linalg.eigh(add_to_diagonal(M, -mu))
-        # In increasing order: all positive ones, without which it would be no bound, and
-        # the most negative of the others, each of which only lowers it. More than 32 would
-        # cost more than they tell.
+        # In increasing order: all positive ones, which the bound needs, and the most
+        # negative of the others, each of which only lowers it. More than 32 would cost
+        # more than they gain.
         n_positive = int(np.sum(omega > 0))
         n_others = min(max(0, 32 - n_positive), len(omega) - n_positive)
         told = np.r_[0:n_others, len(omega) - n_positive : len(omega)]
@@ -1583,8 +1589,8 @@ class Outline:
         self.mu = mu + slip + self._rounding(size)
 
     def _rounding(self, size: float) -> float:
-        """What rounding may have taken from the bound of a row of length one, where the
-        matrix has this norm: the sum of the text above.
+        """The most that rounding may have taken from the bound of a row of length one,
+        if the matrix has norm `size`: the sum in the text above.
         """
         u = 2.0**-24
         sizes = np.abs(self.omega)
@@ -1594,8 +1600,8 @@ class Outline:
         return float(of_products) + (len(sizes) + len(self.delta) + 6) * u * largest
 
     def bounds(self, indices: np.ndarray) -> np.ndarray:
-        """What `v'Cv` of some columns does not exceed."""
-        # where they are close together, all between cost less than a choice
+        """Upper bounds on `v'Cv` for some columns."""
+        # if they are close together, taking all in between costs less than a selection
         first = indices[0]
         close = 2 * len(indices) > indices[-1] + 1 - first
         n_parts = len(self.starts)
@@ -1613,15 +1619,14 @@ class Outline:
 
 
 def outline_of(space: RowSpace) -> Outline | None:
-    """The outline of a space at a ridge, where it pays: many columns, dense, on the
-    host.
+    """The outline of a space at a ridge, if it pays: many columns, dense, on the CPU.
 
-    Fewer are as quickly looked at in float32. Of counts of words, whose lengths differ
-    much, so few are in reach that a pass over them costs more.
+    Fewer columns are evaluated as quickly in float32. Word counts, whose lengths differ
+    widely, leave so few columns in reach that a pass over the data costs more.
     """
     d, ell = space.shape
     pays = d >= OUTLINED * (1 + ell / 12) and 8 <= ell <= 3500
-    # the leading directions alone are looked at faster where there is room for them
+    # the leading directions alone are evaluated faster if there is room for them
     pays &= ell == space.numerical_rank or 4 * d * ell > 2**28
     if isinstance(space, RidgeSpace) and isinstance(space.X, np.ndarray) and pays:
         return Outline(space)
@@ -1633,7 +1638,7 @@ class LargestSlackRule(ColumnSearch):
     step to step.
 
     Its pick is that of `largest_slack`, which looks at all columns; the tests compare
-    them. What must stay true is that no bound is below its value.
+    the two. The invariant: no bound is below its value.
 
     Parameters
     ----------
@@ -1645,26 +1650,26 @@ class LargestSlackRule(ColumnSearch):
     C : ndarray, shape (rank, rank)
         The slack matrix of this step.
     C_there : array, shape (rank, rank)
-        The same where `V` is.
+        The same on the device of `V`.
     bound : ndarray, shape (n_features,)
-        What `v'Cv` does not exceed; minus infinity where a column never is usable.
+        Upper bounds on `v'Cv`; minus infinity where a column is never usable.
     sigma : float
-        The factor by which bounds go over to the next step.
+        The factor by which bounds are multiplied in the next step.
     direction : ndarray, shape (rank,)
-        The last eigenvector of largest eigenvalue, where the next search of one begins.
+        The last top eigenvector, from which the next search for one starts.
     start : ndarray, shape (rank,)
-        What is added to it, so that a search does not stay within too few directions.
+        A vector added to it, so that a search is not confined to too few directions.
     leaders : dict of str to ndarray of int
-        The columns that were ahead in the last step, among the "fresh" ones and among
-        "all" usable ones.
+        The columns that led in the last step, among the "fresh" ones and among "all"
+        usable ones.
     narrow_basis : array of float32, shape (n_features, rank), or None
-        `V` for a first look, where it is; None where that would not be exact enough, or
-        there is an outline.
+        `V` for a first look, on its device; None if that would not be exact enough, or
+        if there is an outline.
     share_left : float
-        What share of many columns the eigenvectors of the slack matrix left in reach
-        when they were asked last; it falls while they are not.
+        The share of many columns that the eigenvectors of the slack matrix left in
+        reach when last used; it falls while they are not used.
     outline : Outline or None
-        What tells more of many columns at once, where there is a ridge.
+        Bounds many columns at once, if there is a ridge.
     outline_is_current : bool
         Whether it has the slack matrix of this step.
     """
@@ -1677,7 +1682,7 @@ class LargestSlackRule(ColumnSearch):
         preferred: np.ndarray | None = None,
         allowed: AllowedColumns | None = None,
     ) -> None:
-        # first, as they find the squared lengths as well
+        # first, since they find the squared lengths as well
         self.outline = outline_of(space)
         self.outline_is_current = False
         exact = is_sparse(space.X) or space.shape[1] > 3500
@@ -1707,16 +1712,16 @@ class LargestSlackRule(ColumnSearch):
         return self.pick_by_full_scan(barriers)
 
     def raise_bounds(self, C: np.ndarray) -> None:
-        """From bounds on `v'Cv` for the last step to bounds for this one, by the lemma;
-        `C` is the slack matrix of this one.
+        """Turn bounds on `v'Cv` for the last step into bounds for this one, by the
+        lemma; `C` is the slack matrix of this step.
         """
         mu, self.direction = largest_eigenvalue_bound(
             C - self.sigma * self.C, self.direction + self.start
         )
         self.bound *= self.sigma
         self.bound += mu * self.norms
-        # for the next step: raised bounds stand in for the values in the quotient of
-        # the text, since any factor is allowed and the best is not needed
+        # for the next step: raised bounds replace the values in the quotient of the
+        # text, since any factor is allowed and the best is not needed
         leaders = self.leaders["fresh"]
         quotient = np.sum(self.bound[leaders]) / np.sum(self.norms[leaders])
         falls = self.direction @ self.C @ self.direction > quotient
@@ -1726,8 +1731,8 @@ class LargestSlackRule(ColumnSearch):
         self.outline_is_current = False
 
     def reach(self, indices: np.ndarray | slice) -> np.ndarray:
-        """Bounds on the slack; of columns just evaluated, the slack itself; times what
-        a column is worth for its cost.
+        """Bounds on the slack, or the slack itself for columns just evaluated, times
+        the worth of each column for its cost.
         """
         return (self.bound[indices] - self.prices[indices]) * self.worth_of(indices)
 
@@ -1737,8 +1742,8 @@ class LargestSlackRule(ColumnSearch):
             self.bound[block] = quadratic_forms(self.space.rows(block), self.C_there)
 
     def evaluate_roughly(self, indices: np.ndarray) -> float:
-        """Replace bounds by float32 values plus what rounding may have taken; return
-        what the largest surely reaches.
+        """Replace bounds by float32 values plus the possible rounding error; return a
+        value that the largest surely reaches.
         """
         C = as_float32(self.C_there)
         error = (2 * len(self.C) + 6) * 2.0**-24 * np.linalg.norm(self.C)
@@ -1751,8 +1756,8 @@ class LargestSlackRule(ColumnSearch):
         return np.max(surely, initial=-np.inf)
 
     def lower_by_eigenvectors(self, indices: np.ndarray) -> None:
-        """Replace bounds by those of the eigenvectors of the slack matrix with its
-        largest eigenvalues, where these are few enough to be worth it.
+        """Replace bounds by those from the top eigenvectors of the slack matrix, if
+        these are few enough to be worth it.
         """
         theta, Q = np.linalg.eigh(self.C)
         ell = len(theta)
@@ -1764,7 +1769,7 @@ class LargestSlackRule(ColumnSearch):
         error = (2 * ell + k + 5) * 2.0**-24 * np.linalg.norm(W) ** 2
         error += 1e-12 * np.linalg.norm(theta)  # of the eigenvalues
         W_there = as_float32(from_numpy(W, self.space.X))
-        # all of them cost less than a choice of most
+        # taking all of them costs less than selecting most
         whole = 2 * len(indices) > len(self.bound)
         if whole:
             indices = np.arange(len(self.bound))
@@ -1779,7 +1784,7 @@ class LargestSlackRule(ColumnSearch):
             self.bound[block] = np.minimum(self.bound[block], bound)
 
     def lower_bounds(self, outline: Outline, indices: np.ndarray) -> None:
-        """Replace bounds by those of the outline, where these are lower."""
+        """Replace bounds by those of the outline if these are lower."""
         if not self.outline_is_current:
             outline.begin(self.C)
             self.outline_is_current = True
@@ -1789,7 +1794,7 @@ class LargestSlackRule(ColumnSearch):
     def still_in_reach(
         self, outline: Outline, indices: np.ndarray, value: float
     ) -> np.ndarray:
-        """The columns that may reach `value`, by the outline."""
+        """The columns that may reach `value` according to the outline."""
         self.lower_bounds(outline, indices)
         left = indices[self.reach(indices) >= below_ties(value)]
         if outline.grow(len(left)):
@@ -1799,8 +1804,8 @@ class LargestSlackRule(ColumnSearch):
         return left
 
     def evaluate_best_first(self, indices: np.ndarray, value: float) -> np.ndarray:
-        """Evaluate columns by decreasing bound until no other can reach `value` or what
-        has been found; those evaluated, in increasing order.
+        """Evaluate columns by decreasing bound until no other can reach `value` or the
+        best found; return those evaluated, in increasing order.
         """
         order = indices[np.argsort(-self.reach(indices))]
         a = 0
@@ -1824,7 +1829,7 @@ class LargestSlackRule(ColumnSearch):
         leaders = self.leaders[which]
         leaders = leaders[mask[leaders]]
         self.evaluate(leaders)
-        # what cannot reach 0 is not feasible
+        # a column that cannot reach 0 is not feasible
         value = np.max(self.reach(leaders), initial=0.0)
         in_reach = (self.reach(slice(None)) >= below_ties(value)) & mask
         contenders = np.flatnonzero(in_reach)
@@ -1834,7 +1839,7 @@ class LargestSlackRule(ColumnSearch):
             close = contenders = self.evaluate_best_first(contenders, value)
             self.outline.n_doubtful += len(close)
         elif self.narrow_basis is not None:
-            # where they left many, they are not asked again for some steps
+            # if they left many, they are not used again for some steps
             if self.share_left > 0.25:
                 self.share_left *= 0.9
             elif len(contenders) > 256 * len(self.C):
@@ -1852,15 +1857,15 @@ class LargestSlackRule(ColumnSearch):
         slack = round_ties(self.reach(close), SLACK_BITS)
         if len(close) == 0 or slack.max() < 0:
             return -1
-        # `close` is in increasing order, so of equal ones the lowest index wins
+        # `close` is in increasing order, so among equals the lowest index wins
         return int(close[np.argmax(slack)])
 
     def note_leaders(self, which: str, known: np.ndarray) -> None:
-        """Those that are ahead among columns just looked at lead in the next step: up
-        to 48, of which one is likely to be near the top again.
+        """Note the leaders for the next step: up to 48 of the columns just evaluated,
+        of which one is likely to be near the top again.
 
-        Where none was looked at the leaders stay as they are: the bounds are raised by
-        what the leaders gained, and that takes at least one.
+        If none was evaluated, the leaders stay: the bounds are raised by what the
+        leaders gained, and that takes at least one leader.
         """
         if len(known):
             first = np.argpartition(-self.reach(known), min(48, len(known) - 1))[:48]
@@ -1868,8 +1873,8 @@ class LargestSlackRule(ColumnSearch):
 
 # %% ../nbs/G_column_search.ipynb #f7e39a26
 class LeverageBlockRule(ColumnSearch):
-    """The largest slack in a random block drawn by leverage; all columns are looked at
-    where none is feasible.
+    """The largest slack in a random block drawn by leverage; if none there is feasible,
+    all columns are scanned.
 
     Parameters
     ----------
@@ -1878,19 +1883,19 @@ class LeverageBlockRule(ColumnSearch):
     """
 
     def pick(self, barriers: AnyBarriers) -> tuple[int, np.ndarray]:
-        # all multiples of a column are drawn for the one that stands for them
+        # a draw of any multiple counts for the one that represents them
         stands = np.flatnonzero(self.usable)
         first = np.arange(len(self.norms))
         first[self.space.first_multiple[stands]] = stands
         first = first[self.space.first_multiple]
         drawable = self.fresh[first]
-        # a column that may not be taken draws nobody who stands for it
+        # a column that may not be taken does not count for its representative
         if self.allowed is not None:
             drawable &= self.possible
         cumulative = np.cumsum(np.where(drawable, self.norms, 0.0))
         if cumulative[-1] > 0:
             points = self.rng.random_sample(64) * cumulative[-1]
-            # to the right: a point on an edge hits no column of weight 0
+            # from the right: a point on an edge hits no column of weight 0
             drawn = np.searchsorted(cumulative, points, side="right")
             indices = np.unique(first[drawn])
             rows = self.rows(indices)
@@ -1903,8 +1908,8 @@ class LeverageBlockRule(ColumnSearch):
 
 # %% ../nbs/G_column_search.ipynb #d693735b
 def _transposed_product(space: RowSpace, Q: Array) -> Array:
-    """`X'Q` on the device of `X`, for a `Q` that is there; with the means taken from the
-    columns of a sparse `X`, where the space does so.
+    """`X'Q` on the device of `X`, for a `Q` on that device; the means are subtracted
+    from the columns of a sparse `X` if the space does so.
     """
     if space.means is not None:
         Q = Q - Q.mean(axis=0)
@@ -1914,20 +1919,20 @@ def _transposed_product(space: RowSpace, Q: Array) -> Array:
 
 
 class Span:
-    """The span of the columns added so far, and what of the targets is outside of it.
+    """The span of the columns added so far, and the part of the targets outside it.
 
     Parameters
     ----------
     targets : array, shape (n_samples, n_targets)
         Float64, on the device of the data.
     rank : int
-        Of the span of all columns.
+        The rank of the span of all columns.
 
     Attributes
     ----------
     rank : int
     targets : array, shape (n_samples, n_targets)
-        What of them is outside the span, in units of their largest entry.
+        Their part outside the span, in units of their largest entry.
     size2 : float
         The sum of the squares of all entries before anything was added.
     Q : ndarray, shape (n_samples, n_added)
@@ -1936,16 +1941,16 @@ class Span:
 
     def __init__(self, targets: Array, rank: int) -> None:
         self.rank = rank
-        # only their directions count, and squares stay in range
+        # only their directions matter, and squares stay in range
         self.targets = targets / (largest_entry(targets) or 1.0)
         self.size2 = float(namespace(targets).sum(self.targets**2))
         self.Q = np.empty((targets.shape[0], 0))
 
     def add(self, q: np.ndarray) -> tuple[Array, Array]:
-        """Add a column that is outside; the new direction, on the device of the
+        """Add a column that is outside; return the new direction, on the device of the
         targets, and its products with them.
         """
-        # twice, as what is left may be short: then rounding is large beside it
+        # twice, since the remainder may be short: then rounding is large beside it
         for _ in range(2):
             q = q - self.Q @ (self.Q.T @ q)
         q = (q / np.linalg.norm(q))[:, None]
@@ -1961,26 +1966,28 @@ class Span:
         """By how much the squared distance of the targets falls with each of some
         columns, `grown` directions later.
 
-        `squares` are the squared lengths of their products with the targets, `left` and
-        `whole` those of the columns, outside the span and in all. To six digits; where
-        one direction is missing and all columns bring that, 1.
+        `squares` holds the squared lengths of their products with the targets; `left`
+        and `whole` hold those of the columns, outside the span and in total. The gains
+        are rounded to six digits; if one direction is missing and all columns add it,
+        they are 1.
 
-        With `grown`, `squares` and `left` are of a span that has so many directions
-        more than this one; it only says whether one is missing.
+        With `grown`, `squares` and `left` belong to a span with that many more
+        directions than this one; it only says whether one is missing.
         """
-        known = left > 1e-9 * whole  # of the others nothing is left but rounding
+        known = left > 1e-9 * whole  # the others have nothing left but rounding error
         gains = np.divide(squares, left, out=np.zeros_like(squares), where=known)
         one_missing = self.Q.shape[1] + grown == self.rank - 1
         rounded = 1.0 if one_missing else round_ties(gains, SLACK_BITS)
-        # below that it is what rounding has left of targets that are in the span
+        # below that it is the rounding error of targets that are in the span
         return np.where(gains > 1e-20 * self.size2, rounded, 0.0)
 
 
 class ClosestSpanRule(ColumnSearch):
-    """The feasible column that brings the span of those chosen closest to the targets.
+    """The feasible column that brings the span of the chosen columns closest to the
+    targets.
 
-    Here equal gains go to the lowest index, and columns that bring nothing are left to
-    a scan for the largest slack.
+    Among equal gains the lowest index wins, and columns that gain nothing are left to a
+    scan for the largest slack.
 
     Parameters
     ----------
@@ -1997,11 +2004,11 @@ class ClosestSpanRule(ColumnSearch):
     span : Span
         Of the columns taken so far.
     inner : array, shape (n_features, n_targets)
-        Products of the columns with what of the targets is outside of it.
+        Products of the columns with the part of the targets outside it.
     whole : ndarray, shape (n_features,)
         Squared lengths of the columns.
     left : ndarray, shape (n_features,)
-        The same of what of them is outside the span.
+        Squared lengths of their parts outside the span.
     """
 
     def __init__(
@@ -2029,7 +2036,7 @@ class ClosestSpanRule(ColumnSearch):
 
     def take(self, i: int) -> None:
         super().take(i)
-        # nothing of it is outside but rounding
+        # only rounding error of it is outside
         if not self.left[i] > 1e-9 * self.whole[i]:
             return
         there, along = self.span.add(self.space.columns([i])[:, 0])

@@ -48,25 +48,25 @@ from .summaries import Passes, space_over
 # %% ../nbs/H_block_search.ipynb #0fe681b4
 @dataclass
 class Offered:
-    """Columns that a pass has met, and what is known of each of them.
+    """Columns that a pass has met, and what is known about each of them.
 
     Attributes
     ----------
     places : ndarray of int, shape (m,)
         Which columns of the data they are.
     keys : ndarray, shape (m,)
-        What they are ordered by, the largest first.
+        The sort keys, the largest first.
     ranks : ndarray, shape (m,)
-        Of columns that are multiples of one another the one of largest rank stands for
-        all.
+        Among columns that are multiples of one another, the one of largest rank
+        represents all.
     counts : ndarray, shape (m,)
-        How many equal columns each of them stands for, itself included; multiples that
-        are shorter do not count.
+        How many equal columns each of them represents, itself included; shorter
+        multiples do not count.
     prints : ndarray, shape (m, 6)
-        The prints of their directions, by which multiples are known; zeros where nobody
-        asks.
+        The prints of their directions, which identify multiples; zeros if they are not
+        needed.
     A : ndarray or sparse matrix, shape (n, m)
-        The columns as the data hold them.
+        The columns as stored in the data.
     """
 
     places: np.ndarray
@@ -77,7 +77,7 @@ class Offered:
     A: Any
 
     def take(self, some: np.ndarray) -> "Offered":
-        """Some of them, in this order; without columns where there are none."""
+        """Some of them, in this order; without entries if there are none here."""
         return Offered(
             self.places[some],
             self.keys[some],
@@ -88,11 +88,11 @@ class Offered:
         )
 
     def without_columns(self) -> "Offered":
-        """The same, of which nothing is known but that."""
+        """The same without the entries of the columns."""
         return replace(self, A=self.A[:, :0])
 
     def joined_with(self, other: Self) -> "Offered":
-        """These and the others after them."""
+        """These, followed by the others."""
         return Offered(
             np.append(self.places, other.places),
             np.append(self.keys, other.keys),
@@ -103,12 +103,12 @@ class Offered:
         )
 
     def one_of_each(self, tolerance: float) -> np.ndarray:
-        """Which of them to keep where some are multiples of one another within
+        """Which of them to keep if some are multiples of one another within
         `tolerance`.
 
-        The counts of equal ones are added up in place; those not kept are left with 0.
+        The counts of equal ones are added up in place; columns not kept get 0.
         """
-        # largest rank first: the first of each group is the one that stands for all
+        # largest rank first: the first of each group represents all
         order = np.lexsort((self.places, -self.ranks))
         first = first_of_equal(self.prints[order], tolerance)
         ranks = self.ranks[order]
@@ -120,27 +120,28 @@ class Offered:
 
 
 class Best:
-    """The columns of largest key among those offered; of equal keys the one of lower
-    place is the larger.
+    """The columns of largest key among those offered; among equal keys the lower
+    position wins.
 
     Parameters
     ----------
     size : int
-        How many columns to keep at most.
+        The largest number of columns to keep.
     space : RowSpace, optional
-        Of columns that are multiples of one another, in the sense of its
-        `first_multiple`, one is kept: that of largest key unless another order decides.
+        Among columns that are multiples of one another, in the sense of its
+        `first_multiple`, one is kept: the one of largest key unless another order
+        decides.
 
     Attributes
     ----------
     kept : Offered or None
         The columns kept, the largest first; None before the first of them.
     edge : float
-        The smallest key where there are as many columns as can be kept.
+        The smallest key once as many columns are kept as possible.
     passed_over : Offered or None
-        Without the columns themselves: those that are not kept though their keys are
-        as large as the smallest kept. Parts that are merged may keep different ones
-        of them, and each must count for its copies in the other part.
+        The columns, without their entries, that are not kept although their keys equal
+        the smallest kept. Two parts may keep different columns among these, and each
+        must count for its copies in the other part.
     """
 
     def __init__(self, size: int, space: RowSpace | None = None) -> None:
@@ -152,7 +153,7 @@ class Best:
 
     @property
     def places(self) -> np.ndarray:
-        """Where the columns kept stand in the data."""
+        """The positions of the kept columns in the data."""
         return np.empty(0, dtype=np.int64) if self.kept is None else self.kept.places
 
     @property
@@ -162,7 +163,7 @@ class Best:
 
     @property
     def counts(self) -> np.ndarray:
-        """How many equal columns each of them stands for."""
+        """How many equal columns each of them represents."""
         return np.empty(0) if self.kept is None else self.kept.counts
 
     @property
@@ -178,14 +179,14 @@ class Best:
         ranks: np.ndarray | None = None,
         counts: np.ndarray | None = None,
     ) -> None:
-        """Columns `A`, where the key is above minus infinity.
+        """Offer columns `A`; only those with a key above minus infinity count.
 
-        Of columns that are multiples of one another the one of largest `ranks` stays,
-        by default of largest key. Each stands for `counts` columns.
+        Among columns that are multiples of one another, the one of largest `ranks`
+        stays, by default that of largest key. Each represents `counts` columns.
         """
-        # those at the edge too: their places may be lower, and they may be copies
+        # those at the edge too: their positions may be lower, and they may be copies
         new = np.flatnonzero((keys > -np.inf) & (keys >= self.edge))
-        # where none are copies, more than `size` of them cannot be kept anyway
+        # if none are copies, no more than `size` of them can be kept anyway
         if self.space is None:
             new = np.sort(new[np.lexsort((places[new], -keys[new]))[: self.size]])
         if len(new) == 0:
@@ -217,7 +218,7 @@ class Best:
             self._pass_over(offered.without_columns().take(in_order[self.size :]))
 
     def _pass_over(self, others: Offered) -> None:
-        """Remember those of some columns that tie with the last one kept."""
+        """Remember those of the columns that tie with the last one kept."""
         others = others.take(others.keys >= self.edge)
         if self.passed_over is not None:
             before = self.passed_over
@@ -225,8 +226,8 @@ class Best:
         self.passed_over = others
 
     def _count_copies(self, others: Offered) -> None:
-        """Let the columns kept stand for their copies among others; remember those that
-        have none.
+        """Let the kept columns represent their copies among `others`; remember the
+        others that are not copies.
         """
         kept = self.kept
         assert kept is not None and self.space is not None
@@ -242,7 +243,7 @@ class Best:
     def merge(self, other: Self) -> Self:
         if other.kept is None:
             return self
-        # counted below: each may be a copy of one that the other part has kept
+        # counted below: each may be a copy of a column that the other part has kept
         mine, theirs = self.passed_over, other.passed_over
         self.passed_over = None
         kept = other.kept
@@ -254,14 +255,14 @@ class Best:
 
 # %% ../nbs/H_block_search.ipynb #fa2beade
 class Prices:
-    """What a pick of each column costs: here nothing.
+    """The price of picking each column: here zero.
 
     A method with prices has a subclass; the price must follow from the column and from
-    what is known before the pass, since a block knows no other.
+    what is known before the pass, since a block does not know the other columns.
     """
 
     def of(self, part: RowSpace) -> np.ndarray:
-        """The prices of the columns of `part`, which are some of all; shape
+        """The prices of the columns of `part`, a subset of all columns; shape
         (n_columns,).
         """
         return np.zeros(part.shape[0])
@@ -269,7 +270,7 @@ class Prices:
 
 @dataclass(frozen=True)
 class Order:
-    """The order in which columns are looked at, and what picks cost.
+    """The order in which columns are looked at, and the prices of picks.
 
     Attributes
     ----------
@@ -283,22 +284,22 @@ class Order:
     def keys(
         self, part: RowSpace, places: np.ndarray, prices: np.ndarray
     ) -> np.ndarray:
-        """The keys of the columns of `part`, which stand at `places` and have these
-        `prices`: the larger, the earlier; minus infinity where a column is next to
-        nothing in `V`. They are those of the search in memory.
+        """The keys of the columns of `part`, at positions `places` and with these
+        `prices`: larger keys come first; minus infinity where a column is negligible in
+        `V`. They are the keys of the search in memory.
         """
         return self.ranking.keys(part.scores64, prices, places, part.negligible)
 
     def preference(self, part: RowSpace, places: np.ndarray) -> np.ndarray:
-        """Of columns that are multiples of one another that of largest preference
-        stands for all.
+        """Among columns that are multiples of one another, the one of largest
+        preference represents all.
         """
         return self.ranking.preference(part.scores64, places)
 
 
 class RemainderOrder(Order):
-    """The order of the columns that are next to nothing in `V`: by what the space
-    leaves of them.
+    """The order of the columns that are negligible in `V`: by the length of their part
+    outside the space.
     """
 
     def keys(
@@ -311,12 +312,13 @@ class RemainderOrder(Order):
 
 # %% ../nbs/H_block_search.ipynb #0a381c66
 class First:
-    """A pass: the first columns of the order, and the sum of all leverage scores.
+    """A pass that finds the first columns of the order and the sum of all leverage
+    scores.
 
     Attributes
     ----------
     space : RowSpace
-        Without columns: each block brings its own.
+        Without columns: each block supplies its own.
     order : Order
     best : Best
         The first columns, as many as the `size` given.
@@ -344,25 +346,25 @@ class First:
 
 
 class Feasible:
-    """A pass: columns by how far they are from feasible, where the slack is `v'Cv` less
-    the price.
+    """A pass that ranks columns by how far they are from feasible; the slack is `v'Cv`
+    minus the price.
 
-    Columns at the places `known` are passed over, and multiples of one of them, by the
-    prints of their directions in `prints`.
+    It skips columns at the positions `known` and their multiples, which it recognises
+    by the prints of their directions in `prints`.
 
     Attributes
     ----------
     space : RowSpace
-        Without columns: each block brings its own.
+        Without columns: each block supplies its own.
     order : Order
     C : ndarray, shape (rank, rank)
         The barriers' form: `lower(v) - upper(v) = v'Cv`.
     known : ndarray of int
-        Places of columns that are at hand.
+        Positions of columns that are in memory.
     prints : ndarray, shape (n_known, 6)
         The prints of their directions.
     closest : Best
-        The columns of largest slack for their squared length.
+        The columns of largest slack per squared length.
     first : Best
         The feasible columns that come first in the order.
     """
@@ -399,7 +401,7 @@ class Feasible:
         rates = np.divide(
             slack, part.scores64, out=np.full(len(keys), -np.inf), where=keys > -np.inf
         )
-        # of multiples that of largest preference stands for all, as in the head
+        # among multiples the one of largest preference represents all, as in the head
         ranks = self.order.preference(part, places)
         self.closest.offer(places, rates, A, ranks)
         self.first.offer(places, np.where(rates >= 0, keys, -np.inf), A, ranks)
@@ -410,25 +412,25 @@ class Feasible:
         return self
 
 # %% ../nbs/H_block_search.ipynb #c4fb7a9c
-# bytes of columns that are at hand; little memory and tests may set it lower, the picks
-# stay
+# bytes of columns kept in memory; may be set lower for small memory and tests, with the
+# same picks
 SEARCH_WINDOW = 2**27
 
 
 class Held:
-    """Columns at hand, in their order.
+    """Columns in memory, in their order.
 
     Attributes
     ----------
     A : ndarray or sparse matrix, shape (n, m)
-        The columns as the data hold them.
+        The columns as stored in the data.
     places : ndarray of int, shape (m,)
-        Where they stand in the data.
+        Their positions in the data.
     rows : ndarray, shape (m, rank)
         Their rows in `V`.
     prices : ndarray, shape (m,)
     counts : ndarray, shape (m,)
-        How many equal columns each of them stands for.
+        How many equal columns each of them represents.
     taken : ndarray of bool, shape (m,)
         Which of them were taken.
     """
@@ -445,7 +447,7 @@ class Held:
         self.taken = np.zeros(len(first), dtype=bool)
 
     def first_feasible(self, barriers: AnyBarriers, taken: bool) -> int | None:
-        """The first feasible column of those taken, or of those not taken; None where
+        """The first feasible column of those taken, or of those not taken; None if
         there is none.
         """
         for some in growing_chunks(np.flatnonzero(self.taken == taken)):
@@ -456,11 +458,10 @@ class Held:
 
 
 class Scan:
-    """The search for the first feasible column in an order, where few columns are at
-    hand.
+    """The search for the first feasible column in an order, with few columns in memory.
 
-    Its picks are those of `LargestNormRule` over all columns, however many are at hand;
-    that decides about the number of passes alone.
+    Its picks are those of `LargestNormRule` over all columns, however many are in
+    memory; that number affects only the number of passes.
 
     Parameters
     ----------
@@ -468,25 +469,25 @@ class Scan:
     space : RowSpace
     order : Order
     size : int
-        How many columns the first pass brings.
+        How many columns the first pass keeps.
 
     Attributes
     ----------
     head : Held
         The first columns of the order.
     all_at_hand : bool
-        Whether there are no columns but those of the head.
+        Whether the head holds all columns.
     window : Held or None
-        The columns that the last look beyond the head has brought.
+        The columns that the last pass beyond the head has kept.
     window_C : ndarray, shape (rank, rank)
-        The barriers' form at that look.
+        The barriers' form at that pass.
     margin : float
         By how much the slack may rise, for squared length one, before the window is out
-        of date; minus infinity for a window of a single step.
+        of date; minus infinity for a window that serves a single step.
     size : int
-        How many columns a window has at most.
+        The largest number of columns in a window.
     picked : Best
-        Columns that were picked out of windows.
+        Columns that were picked from windows.
     """
 
     def __init__(self, X: Any, space: RowSpace, order: Order, size: int) -> None:
@@ -503,11 +504,11 @@ class Scan:
         self.picked = Best(2**62)
 
     def pick(self, barriers: AnyBarriers) -> tuple[Held, int]:
-        """The column to take: the first feasible one of those not yet taken, else of
-        those taken.
+        """The column to take: the first feasible one of those not yet taken, otherwise
+        of those taken.
         """
         j = self.head.first_feasible(barriers, False)
-        # whatever is not in the head comes after it
+        # all columns outside the head come after it
         if j is not None:
             return self.head, j
         if not self.all_at_hand:
@@ -519,14 +520,14 @@ class Scan:
     def pick_again(self, barriers: AnyBarriers) -> tuple[Held, int]:
         """The first feasible column of those that were taken before.
 
-        Where no other is feasible there is one: by the lemma of the chapter on BSS, and
-        where columns have prices by that of the chapter on dual sets.
+        If no other is feasible there is one: by the lemma of the chapter on BSS, or by
+        that of the chapter on dual sets if columns have prices.
         """
         j = self.head.first_feasible(barriers, True)
         if j is not None:
             return self.head, j
         if self.picked.A is not None:
-            # all of them were taken, though nothing is marked here
+            # all of them were taken, although nothing is marked here
             again = Held(self.picked, self.space, self.order)
             j = again.first_feasible(barriers, False)
             if j is not None:
@@ -536,8 +537,8 @@ class Scan:
         )
 
     def look_beyond(self, barriers: AnyBarriers) -> int | None:
-        """The first feasible column that is not in the head, out of the window while
-        that is sure to hold it.
+        """The first feasible column outside the head, from the window as long as that
+        is sure to hold it.
         """
         C = barriers.slack_matrix()
         if not self.window_lasts(C) and not self.find_window(C):
@@ -548,13 +549,13 @@ class Scan:
         """Whether no column beyond the window can have become feasible."""
         if self.window is None or self.margin < 0:
             return False
-        # a little more than the eigenvalue, for its rounding
+        # a little more than the eigenvalue, to allow for rounding
         rise = np.linalg.eigvalsh(C - self.window_C)[-1] + 1e-9 * np.abs(C).max()
         return bool(rise <= self.margin)
 
     def find_window(self, C: np.ndarray) -> bool:
-        """A pass for a new window; False where nothing is left beyond the head."""
-        # the head, and what was taken out of earlier windows: neither comes again
+        """Make a pass for a new window; False if nothing is left beyond the head."""
+        # the head, and columns taken from earlier windows: neither comes again
         known, A = self.columns()
         prints = space_over(self.space, A).direction_prints()
         found = self.X.reduce(
@@ -567,23 +568,23 @@ class Scan:
         if found.closest.edge < 0:
             best = found.closest
             self.margin = -found.closest.edge
-        else:  # more are feasible than it holds
+        else:  # more are feasible than the window holds
             best = found.first
             self.margin = -np.inf
         self.window = Held(best, self.space, self.order)
         return True
 
     def take(self, held: Held, j: int) -> int:
-        """Column `j` of `held` was taken; its place."""
+        """Note that column `j` of `held` was taken; return its position."""
         held.taken[j] = True
-        # another window will take the place of this one, and nothing but the columns
-        # picked out of it is wanted then
+        # another window will replace this one, and then only the columns picked from it
+        # are needed
         if held is self.window:
             self.picked.offer(held.places[j : j + 1], np.zeros(1), held.A[:, j : j + 1])
         return int(held.places[j])
 
     def columns(self) -> tuple[np.ndarray, Any]:
-        """The places and the columns that can have been picked."""
+        """The positions and entries of the columns that can have been picked."""
         A = (
             self.head.A
             if self.picked.A is None
@@ -599,11 +600,11 @@ def sparsify(
     progress: Progress | None = None,
     n_different: int | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The picks of `r` steps between barriers, and what each of them adds: those of the
-    search in memory.
+    """The picks of `r` steps between barriers, and what each of them adds: the same as
+    in the search in memory.
 
-    With `n_different` there are more steps until so many different columns were taken,
-    as long as they bring any.
+    With `n_different` there are more steps until so many different columns have been
+    taken, as long as steps bring new ones.
 
     Parameters
     ----------
@@ -612,7 +613,7 @@ def sparsify(
         Makes the barriers from the rank and `r`.
     r : int
     progress : Progress, optional
-        What counts the steps.
+        Counts the steps.
     n_different : int, optional
 
     Returns
@@ -637,7 +638,7 @@ def sparsify(
 
 # %% ../nbs/H_block_search.ipynb #36de3b9c
 def distinct_columns(picks: np.ndarray, places: np.ndarray, A: Any) -> Any:
-    """Of the columns `A` at `places` those that were picked, each once, in the order
+    """Those of the columns `A` at `places` that were picked, each once, in the order
     picked.
     """
     distinct = picks[np.sort(np.unique(picks, return_index=True)[1])]
@@ -646,14 +647,14 @@ def distinct_columns(picks: np.ndarray, places: np.ndarray, A: Any) -> Any:
 
 
 class Shares:
-    """A pass: the sum of the leverage scores in each piece.
+    """A pass that finds the sum of the leverage scores in each piece.
 
     Attributes
     ----------
     space : RowSpace
-        Without columns: each block brings its own.
+        Without columns: each block supplies its own.
     sums : dict of int to float
-        By the place of the first column of the piece.
+        By the position of the first column of the piece.
     """
 
     def __init__(self, space: RowSpace) -> None:
@@ -669,22 +670,23 @@ class Shares:
 
 
 class Draws:
-    """A pass: the columns in which some values of the cumulated leverage scores lie.
+    """A pass that finds the columns in which given values of the cumulated leverage
+    scores lie.
 
     Attributes
     ----------
     space : RowSpace
-        Without columns: each block brings its own.
+        Without columns: each block supplies its own.
     edges : dict of int to (float, float)
-        The two ends of the cumulated scores of each piece, by the place of its first
+        The two ends of the cumulated scores of each piece, by the position of its first
         column.
     values : ndarray, shape (r,)
     places : ndarray of int, shape (r,)
-        The column in which each value lies; -1 as long as its piece has not come.
+        The column in which each value lies; -1 until its piece has come.
     scores : ndarray, shape (r,)
         The leverage scores of these columns.
     kept : list of (ndarray of int, matrix)
-        Places and columns that were hit, of each piece that has some.
+        Positions and columns that were hit, for each piece that has some.
     """
 
     def __init__(
@@ -707,7 +709,7 @@ class Draws:
         inside = np.searchsorted(
             low + np.cumsum(scores), self.values[mine], side="right"
         )
-        # sums made in another way may end a rounding error short of the value
+        # sums formed in another order may end a rounding error short of the value
         inside = np.minimum(inside, np.flatnonzero(scores)[-1])
         self.places[mine] = start + inside
         self.scores[mine] = scores[inside]
@@ -723,7 +725,7 @@ class Draws:
 
 
 class DrawnInBlocks:
-    """Draws by leverage from blocks: each call makes some more, in a pass.
+    """Draws by leverage from blocks: each call makes further draws in a pass.
 
     Parameters
     ----------
@@ -738,9 +740,9 @@ class DrawnInBlocks:
     whole : float
         The sum of all leverage scores.
     scores : dict of int to float
-        Those of the columns drawn, by their places.
+        The scores of the columns drawn, by their positions.
     kept : ndarray of int
-        The places of the columns drawn.
+        The positions of the columns drawn.
     A : ndarray or sparse matrix, shape (n, len(kept))
         These columns.
     """
@@ -759,7 +761,7 @@ class DrawnInBlocks:
         self.A: Any = None
 
     def __call__(self, count: int) -> np.ndarray:
-        """The places of `count` further draws."""
+        """The positions of `count` further draws."""
         values = self.rng.random_sample(count) * self.whole
         found = self.X.reduce(1, Draws(self.space, self.edges, values))
         self.scores.update(zip(found.places.tolist(), found.scores.tolist()))
@@ -770,7 +772,7 @@ class DrawnInBlocks:
         return found.places
 
     def columns(self, places: np.ndarray) -> Any:
-        """The columns at these places, each once, in their order."""
+        """The columns at these positions, each once, in their order."""
         return distinct_columns(places, self.kept, self.A)
 
     def prints(self, places: np.ndarray) -> np.ndarray:
@@ -785,23 +787,23 @@ def draws(
     rng: np.random.RandomState,
     n_different: int | None = None,
 ) -> tuple[np.ndarray, np.ndarray, Any]:
-    """`r` draws by leverage and their weights, as `leverage_sampling` has them, and the
-    columns drawn; with `n_different` more of them until so many different ones are
-    there.
+    """`r` draws by leverage and their weights, as in `leverage_sampling`, and the
+    columns drawn; with `n_different` there are more draws until so many different
+    columns are found.
 
     Parameters
     ----------
     X : Passes
     space : RowSpace
-        Of all columns, without them.
+        The space of all columns, without the columns.
     r : int
     rng : RandomState
-        Asked for the same numbers as in memory, in one call.
+        Gives the same numbers as in memory, in one call.
 
     Returns
     -------
     picks : ndarray of int, shape (r,)
-        Of equal columns the first one drawn, for all of them.
+        For equal columns, the first one drawn stands in for all.
     weights : ndarray, shape (r,)
     C : ndarray or sparse matrix, shape (n, n_distinct)
         The columns drawn, each once, in the order drawn.
@@ -815,32 +817,33 @@ def draws(
 
 # %% ../nbs/H_block_search.ipynb #ooc8fill
 class Closest:
-    """A pass: which columns bring a span closest to its targets while it grows by some
-    directions, and after that.
+    """A pass that finds which columns bring a span closest to its targets while it
+    grows by given directions, and afterwards.
 
-    Each column is followed through all steps as `ClosestSpanRule` follows those at
-    hand, so gains are the same to the digits that are compared.
+    Each column is followed through all steps as `ClosestSpanRule` follows those in
+    memory, so gains are the same to the digits that are compared.
 
     Attributes
     ----------
     space : RowSpace
     span : Span
-        As it is before it grows.
+        The span before it grows.
     Q : ndarray, shape (n, count)
-        The directions by which it is to grow, one after the other.
+        The directions by which it will grow, one after the other.
     gains : ndarray, shape (count,)
         How much closer it comes with each of them.
     taken : ndarray of int, shape (count,)
-        The places of the columns that make it grow so.
+        The positions of the columns that give these directions.
     known : ndarray of int
-        Places of columns at hand, which cannot do better.
+        Positions of columns in memory, which cannot do better.
     chosen : ndarray of int
-        Places of the columns in the span.
+        Positions of the columns in the span.
     better : list of Best
-        For each step the best column at none of the places `known` that comes before
+        For each step the best column outside the positions `known` that would precede
         the one to be taken.
     after : Best
-        The columns that come first once all are taken; none of them is chosen.
+        The columns that come first once all of these are taken; none of them is chosen
+        yet.
     """
 
     def __init__(
@@ -872,7 +875,7 @@ class Closest:
         inner = part.X.T @ self.span.targets
         within = part.X.T @ self.span.Q
         growth = part.X.T @ self.Q
-        # outside of the span as it is
+        # outside the current span
         left = whole - np.sum(within**2, axis=1)
         along = self.Q.T @ self.span.targets
         for j, better in enumerate(self.better):
@@ -881,7 +884,7 @@ class Closest:
                 places < self.taken[j]
             )
             better.offer(places, np.where(new & comes_before, gains, -np.inf), A)
-            # what the direction that the span grows by takes away
+            # the part along the direction by which the span grows
             left = left - growth[:, j] ** 2
             inner = inner - growth[:, j, None] * along[j]
         gains = self.span.gains(np.sum(inner**2, axis=1), left, whole, len(self.gains))
@@ -896,7 +899,7 @@ class Closest:
 
 
 class Ahead(NamedTuple):
-    """How a span grows by columns at hand.
+    """How a span grows by columns in memory.
 
     Attributes
     ----------
@@ -907,7 +910,7 @@ class Ahead(NamedTuple):
     gains : ndarray, shape (count,)
         How much closer it comes with each of them.
     taken : ndarray of int, shape (count,)
-        Which of the columns at hand make it grow.
+        Which of the columns in memory make it grow.
     """
 
     span: Span
@@ -924,14 +927,14 @@ def look_ahead(
     count: int,
     d: int,
 ) -> Ahead:
-    """How up to `count` of the columns `A` make the span of `C` grow, each the one that
-    brings it closest to `targets`.
+    """How up to `count` of the columns `A` make the span of `C` grow, each time the one
+    that brings it closest to `targets`.
 
     Parameters
     ----------
     targets : array, shape (n, n_targets)
     space : RowSpace
-        Of all columns, without them.
+        The space of all columns, without the columns.
     C : ndarray or sparse matrix, shape (n, n_chosen)
         The columns chosen so far.
     A : ndarray or sparse matrix, shape (n, n_at_hand)
@@ -942,16 +945,17 @@ def look_ahead(
     Returns
     -------
     Ahead
-        It ends early where no column at hand brings the span closer.
+        It ends early if no column in memory brings the span closer.
     """
     m = C.shape[1]
     columns = space_over(space, join_blocks([C, A], 1))
     search = ClosestSpanRule(columns, None, None, targets)
-    # not that of the columns at hand
+    # not the rank of the columns in memory
     search.span.rank = space.numerical_rank or min(C.shape[0], d)
     for i in range(m):
         search.take(i)
-    # with what is chosen, before it grows; `add` replaces its arrays and changes none
+    # with the chosen columns, before it grows; `add` replaces its arrays and modifies
+    # none
     span = copy.copy(search.span)
     taken = list[int]()
     gains = list[float]()
@@ -979,11 +983,11 @@ def fill_up(
     C: Any,
     r: int,
 ) -> tuple[np.ndarray, Any]:
-    """The features `chosen` with their columns `C`, and more of them up to `r`, each the
-    one that brings the span closest to the targets.
+    """The features `chosen` with their columns `C`, filled up to `r` features, each
+    time with the one that brings the span closest to the targets.
 
-    They are taken from columns at hand; a pass then tells up to which of them the same
-    are taken from all columns.
+    They are taken from columns in memory; a pass then finds how many of them would also
+    be taken from all columns.
 
     Parameters
     ----------
@@ -997,11 +1001,11 @@ def fill_up(
     Returns
     -------
     chosen : ndarray of int
-        At most `r`; fewer where no other column brings the span closer.
+        At most `r`; fewer if no other column brings the span closer.
     C : ndarray or sparse matrix, shape (n, len(chosen))
     """
     size = SEARCH_WINDOW // (8 * C.shape[0]) + 1
-    # at first none are at hand, and the pass only brings some
+    # at first none are in memory, and the pass only collects some
     places = np.empty(0, dtype=np.int64)
     A = C[:, :0]
     all_at_hand = False
@@ -1010,7 +1014,7 @@ def fill_up(
         known = places
         places = places[ahead.taken]
         A = A[:, ahead.taken]
-        right = len(ahead.taken)  # how many of them all columns confirm
+        right = len(ahead.taken)  # how many of them are confirmed against all columns
         if not all_at_hand:
             found = X.reduce(
                 1,
@@ -1040,7 +1044,7 @@ def fill_up(
         ):
             break
         all_at_hand = len(found.after.places) < size
-        # the next to be looked through: those not yet confirmed, and what came in
+        # the next candidates: those not yet confirmed, and the new ones
         some = [best for best in (found.after, *found.better) if best.A is not None]
         A = join_blocks([A[:, right:], *(best.A for best in some)], 1)
         places, first = np.unique(
@@ -1054,15 +1058,15 @@ def fill_up(
 
 # %% ../nbs/H_block_search.ipynb #b10c5e01
 class ChosenInBlocks(NamedTuple):
-    """What was chosen from blocks.
+    """The choice made from blocks.
 
     Attributes
     ----------
     sampling : Sampling
     columns : ndarray or sparse matrix, shape (n_samples, n_selected)
-        The columns chosen, as the data hold them, in the order of the sampling.
+        The columns chosen, as stored in the data, in the order of the sampling.
     promise : Promise or None
-        What only the data tell; None where the selector knows its promise.
+        The promise, if it depends on the data; None if the selector knows it.
     """
 
     sampling: Sampling
@@ -1071,43 +1075,44 @@ class ChosenInBlocks(NamedTuple):
 
 
 class BlockChoice(ABC):
-    """How a selector chooses where features come in blocks.
+    """How a selector chooses when features come in blocks.
 
     A selector returns one from `_choice_in_blocks`.
 
     Attributes
     ----------
     scores : ndarray, shape (n_features,), or None
-        The scores of all features that it goes by, if any.
+        The scores of all features that the choice uses, if any.
     """
 
     scores: np.ndarray | None = None
 
     @abstractmethod
     def choose(self, X: Passes, space: RowSpace, r: int) -> ChosenInBlocks:
-        """Choose from the data, in as few passes as can be.
+        """Choose from the data, in as few passes as possible.
 
         Parameters
         ----------
         X : Passes
             `X.reduce(1, summary)` is a pass, and `X.length` the number of features.
         space : RowSpace
-            To keep. It has no columns: `space_over(space, A)` is the space of some.
+            The space to preserve. It has no columns: `space_over(space, A)` is the
+            space over some columns.
         r : int
             The number of draws.
 
         Returns
         -------
         ChosenInBlocks
-            As in memory: the same features and weights.
+            The same features and weights as in memory.
         """
 
 
 def sampling_of_picks(
     picks: np.ndarray, weights: np.ndarray, X: Passes, space: RowSpace, r: int
 ) -> Sampling:
-    """The sampling of `r` draws among the features of `X`; the picks may be fewer than
-    these.
+    """The sampling of `r` draws among the features of `X`; there may be fewer picks
+    than draws.
     """
     found = Sampling.from_draws(picks, weights, X.length, space.X)
     return replace(found, n_draws=r)
@@ -1116,10 +1121,10 @@ def sampling_of_picks(
 def next_in_blocks(
     X: Passes, space: RowSpace, order: Order, chosen: np.ndarray, C: Any, r: int
 ) -> tuple[np.ndarray, Any]:
-    """More features up to `r` where `chosen` with the columns `C` are fewer, as
-    `next_columns` has them in memory; their places and columns.
+    """If `chosen`, with the columns `C`, are fewer than `r` features: the next ones, as
+    from `next_columns` in memory; their positions and columns.
 
-    A pass, or two where columns are missing that are next to nothing in `V`.
+    It takes a pass, or two if the missing columns are negligible in `V`.
     """
     tolerance = equal_tolerance(result_dtype(space.X))
     places = np.empty(0, dtype=np.int64)
@@ -1128,7 +1133,7 @@ def next_in_blocks(
         missing = r - len(chosen) - len(places)
         if missing <= 0:
             break
-        # of the first `r` directions so many are not those of chosen ones
+        # so many of the first `r` directions do not belong to chosen columns
         found = X.reduce(1, First(space, kind, r)).best
         if found.kept is None:
             continue
@@ -1148,7 +1153,7 @@ def fill_in_blocks(
     r: int,
     weigh: Weigh,
 ) -> ChosenInBlocks:
-    """What was chosen, and the next features up to `r`, as `fill_to` has them in
+    """The chosen features, and the next ones up to `r`, as `fill_to` finds them in
     memory.
     """
     m = chosen.sampling.n_selected
@@ -1171,19 +1176,19 @@ def fill_in_blocks(
 
 
 class FeasibleInBlocks(BlockChoice):
-    """Feasible columns, one after the other: of those not yet taken the first in an
-    order.
+    """Feasible columns, one after the other: each time the first in an order of those
+    not yet taken.
 
-    A subclass says which barriers, and what weights the steps lead to; it may say that
-    picks cost something, and what is added where they are too few.
+    A subclass defines the barriers and the weights that follow from the steps. It may
+    also define prices for the picks, and what is added if there are too few.
 
     Attributes
     ----------
     scores : ndarray, shape (n_features,), or None
     progress_of : callable
-        `progress_of(r)` makes what counts the steps of `r` draws.
+        `progress_of(r)` makes the counter for the steps of `r` draws.
     of_draws : bool
-        Whether the number that is asked for is one of draws: then just so many steps
+        Whether the requested number is a number of draws: then exactly so many steps
         are made.
     """
 
@@ -1198,14 +1203,12 @@ class FeasibleInBlocks(BlockChoice):
         self.of_draws = of_draws
 
     def n_different(self, r: int) -> int | None:
-        """How many different columns the steps are to bring, if not just as they
-        come.
-        """
+        """How many different columns the steps must bring; None if any number will do."""
         return None if self.of_draws else r
 
     def order(self, space: RowSpace, r: int) -> Order:
         """The order of the columns for `r` draws: by score times squared length, or by
-        that alone.
+        squared length alone.
         """
         return Order(Ranking() if self.scores is None else ScoreRanking(self.scores))
 
@@ -1220,11 +1223,11 @@ class FeasibleInBlocks(BlockChoice):
     def complete(
         self, X: Passes, space: RowSpace, chosen: ChosenInBlocks, r: int
     ) -> ChosenInBlocks:
-        """What was chosen, and what is to be added where that is too little."""
+        """The choice, completed if there are too few features."""
         return chosen
 
     def choose(self, X: Passes, space: RowSpace, r: int) -> ChosenInBlocks:
-        # the rank, where there is no ridge
+        # the rank, if there is no ridge
         dimension = int(np.ceil(space.effective_dimension))
         search = Scan(X, space, self.order(space, r), 2 * r + 8 * dimension + 1024)
 
@@ -1249,9 +1252,9 @@ class DrawsInBlocks(BlockChoice):
     ----------
     random_state : int, RandomState or None
     weigh_after : callable or None
-        `weigh_after(space, r, n_draws)` says how features are weighted that are added
-        where too few different ones were drawn. None where the number that is asked for
-        is one of draws.
+        `weigh_after(space, r, n_draws)` gives the weights of the features that are
+        added if too few different ones were drawn. None if the requested number is a
+        number of draws.
     """
 
     def __init__(
@@ -1275,7 +1278,8 @@ class DrawsInBlocks(BlockChoice):
 
 
 class FirstInBlocks(BlockChoice):
-    """The first columns of an order, weighted by how many equal ones they stand for.
+    """The first columns of an order, weighted by the number of equal ones that they
+    represent.
 
     Attributes
     ----------
@@ -1289,7 +1293,7 @@ class FirstInBlocks(BlockChoice):
         first = X.reduce(1, First(space, self.order, r))
         held = Held(first.best, space, self.order)
         there = float(held.counts @ np.sum(held.rows**2, axis=1))
-        # by that the least eigenvalue can be below 1; none is above
+        # the smallest eigenvalue can be below 1 by that; none is above
         left_out = max(first.leverage - there, 0.0)
         chosen = ChosenInBlocks(
             sampling_of_picks(held.places, held.counts, X, space, r),
@@ -1302,7 +1306,7 @@ class FirstInBlocks(BlockChoice):
 
 def check_rule_in_blocks(rule: str, in_order: str, scores: np.ndarray | None) -> None:
     """Raise an error unless columns are taken in an order: by `rule="auto"`, the rule
-    `in_order`, or scores. Any other rule would take a pass for each step.
+    `in_order`, or scores. Any other rule would need a pass for each step.
     """
     if scores is None and rule not in ("auto", in_order):
         raise ValueError(

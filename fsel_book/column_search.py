@@ -550,8 +550,7 @@ class Steps:
         )
 
     def over(self, progress: Progress) -> Iterator[int]:
-        """The numbers of the steps, counted by `progress`; call `note` in each step.
-        """
+        """The numbers of the steps, counted by `progress`; call `note` in each step."""
         yield from progress.over(range(self.r))
         while self.more_may_come():
             progress.to_come(self.n_missing)

@@ -48,24 +48,24 @@ from .validation import check_range
 
 # %% ../nbs/I_summaries.ipynb #a093106b
 class Passes:
-    """`X`, with a count of the passes over it, and a check that each of them finds the
+    """`X`, with a count of the passes over it, and a check that each pass finds the
     same columns.
 
-    A fit goes through one of these from its first pass to its last; `n_passes_` of a
+    A fit uses one such object from its first pass to its last; `n_passes_` of a
     selector is its `count`.
 
     Attributes
     ----------
     X : Blocks
     count : int
-        The passes made.
+        The number of passes made.
     length : int or None
         How many columns the pieces have together; None before the first pass over a
-        source that does not say it.
+        source that does not know it.
     feature_names : sequence of str or None
         Those of `X`.
     first : dict of int to Mark, or None
-        What the first pass has seen, by the place of each piece.
+        What the first pass has seen, by the position of each piece.
     """
 
     def __init__(self, X: Blocks, axis: int) -> None:
@@ -76,7 +76,7 @@ class Passes:
         self.first: dict[int, Mark] | None = None
 
     def reduce(self, axis: int, summary: Any) -> Any:
-        """One more pass; the summary of all pieces."""
+        """Make one more pass; return the summary of all pieces."""
         done = self.X.reduce(axis, _Counted(summary, axis, self.count + 1, self.first))
         self.count += 1
         if self.length is None:
@@ -96,21 +96,21 @@ class Passes:
 
 
 class _Counted:
-    """A summary in one of the passes, and whether that finds the data that were there
-    in the first.
+    """A summary in one of the passes, with a check that it finds the same data as the
+    first.
 
     Attributes
     ----------
     summary : object
         With `add` and `merge`.
     axis : int
-        1 where the columns of pieces are features, 0 where they are samples.
+        1 if the columns of pieces are features, 0 if they are samples.
     count : int
         Which pass it is, from 1 on.
     first : dict of int to Mark, or None
-        The marks of the first pass, by place; None in that pass.
+        The marks of the first pass, by position; None in that pass.
     length : int
-        How many columns have come.
+        How many columns have come so far.
     marks : dict of int to Mark
         The marks of this pass.
     """
@@ -128,16 +128,16 @@ class _Counted:
         self.marks = dict[int, Mark]()
 
     def add(self, start: int, A: Any, mark: Mark | None = None) -> None:
-        mark = mark or Mark(start, A)  # a `reduce` that is not ours knows no marks
+        mark = mark or Mark(start, A)  # a `reduce` written by others makes no marks
         self.marks[start] = mark
         self.check(start, mark)
         self.summary.add(start, A)
         self.length += A.shape[1]
 
     def check(self, start: int, mark: Mark) -> None:
-        """Raise an error if the first pass has found something else at this place,
-        before it does harm: the summary would fail on another height with words that
-        nobody understands.
+        """Raise an error if the first pass has found something else at this position,
+        before it does harm: with another height the summary would fail with an obscure
+        message.
         """
         if not self.first:
             return
@@ -146,7 +146,7 @@ class _Counted:
         height = next(iter(self.first.values())).shape[0]
         if mark.shape[0] != height:
             self.refuse(f"its blocks have {mark.shape[0]} {across}, and had {height}")
-        # none where the pass is cut in another way: see `check_together`
+        # none if the pass is cut in another way: see `check_together`
         known = self.first.get(start)
         if known is not None and known.shape == mark.shape and known.differs(mark):
             self.refuse(
@@ -154,8 +154,8 @@ class _Counted:
             )
 
     def check_together(self) -> None:
-        """The same at the end, for a pass that was cut into other pieces: their sums
-        add up to the same.
+        """The same check at the end, for a pass that was cut into other pieces: their
+        sums add up to the same.
         """
         if not self.first or self.first.keys() == self.marks.keys():
             return
@@ -168,7 +168,7 @@ class _Counted:
             self.refuse("its entries do not add up to what they did")
 
     def refuse(self, what: str) -> None:
-        """Raise the error; `what` says what is different."""
+        """Raise the error; `what` says what differs."""
         raise ValueError(
             f"X hands out other data in pass {self.count} over its blocks than in the "
             f"first: {what}. It "
@@ -191,28 +191,29 @@ def _scaled(A: Any, scale: float) -> Any:
 
 
 class Summary(OutOfMemory, ABC):
-    """What pieces of equal height leave in memory.
+    """A summary, in memory, of pieces of equal height.
 
-    A subclass says what a piece at the common scale adds (`_take`), how two summaries
-    are put together (`_take_in`), and how one is brought to another scale (`_scale`).
-    Two summaries that were merged must be, up to rounding, the one of all pieces.
+    A subclass defines what a piece at the common scale adds (`_take`), how two
+    summaries are combined (`_take_in`), and how one is brought to another scale
+    (`_scale`). Two merged summaries must equal, up to rounding, the summary of all
+    pieces.
 
     Attributes
     ----------
     rows : int
-        The height of the pieces; 0 while none has come.
+        The height of the pieces; 0 until the first has come.
     exponent : int
-        What is kept is that of the data divided by `2**exponent`.
+        The summary kept is that of the data divided by `2**exponent`.
     length : int
         The number of columns in all pieces.
     n_added : int
         The number of pieces.
     dtype : numpy.dtype
-        float32 where all pieces are, else float64.
+        float32 if all pieces are, else float64.
     largest : float
         The largest absolute value of all entries.
     feature_names_in_ : ndarray of str
-        Where the pieces had names.
+        The names, if the pieces had any.
     """
 
     rows = 0
@@ -230,13 +231,13 @@ class Summary(OutOfMemory, ABC):
         Parameters
         ----------
         start : int
-            The place of its first column.
+            The position of its first column.
         A : ndarray or sparse matrix, shape (m, any)
-            Real and finite: `fit` and `partial_fit` have looked.
+            Real and finite: `fit` and `partial_fit` have checked.
         """
         largest = largest_entry(A)
-        # squares of entries in this range are numbers of float64, and sums of many too:
-        # data of usual size stay as they are
+        # squares of entries in this range fit into float64, and so do sums of many:
+        # data of usual size are not rescaled
         self._bring_to(
             0 if largest == 0 or 1e-50 < largest < 1e50 else int(np.frexp(largest)[1])
         )
@@ -250,7 +251,7 @@ class Summary(OutOfMemory, ABC):
         self.largest = max(self.largest, largest)
 
     def _put(self, start: int, A: Any) -> None:
-        """Add a piece as it is; a subclass may keep it."""
+        """Add an unscaled piece; a subclass may keep it."""
         self._take(self._at_scale(A))
 
     def _at_scale(self, A: Any) -> Any:
@@ -262,17 +263,17 @@ class Summary(OutOfMemory, ABC):
 
     @abstractmethod
     def _take_in(self, other: Self, by: float) -> None:
-        """Add another summary, of data to be multiplied by this."""
+        """Add another summary, of data to be multiplied by `by`."""
 
     @abstractmethod
     def _scale(self, by: float) -> None:
-        """Be the summary of the same data times this."""
+        """Become the summary of the same data times `by`."""
 
     def _bring_to(self, exponent: int) -> None:
-        """Keep what there is at the larger of its own power of two and this one.
+        """Rescale to the larger of its own power of two and this one.
 
-        At the larger one the squares of small entries may become 0: beside those of the
-        large ones they are nothing.
+        At the larger one the squares of small entries may become 0: they are negligible
+        beside those of the large ones.
         """
         top = max(self.exponent, exponent) if self.rows else exponent
         if top != self.exponent and self.rows:
@@ -280,7 +281,7 @@ class Summary(OutOfMemory, ABC):
         self.exponent = top
 
     def merge(self, other: Self) -> Self:
-        """Add what `other` has seen.
+        """Add the data that `other` has seen.
 
         Parameters
         ----------
@@ -294,7 +295,7 @@ class Summary(OutOfMemory, ABC):
         Raises
         ------
         ValueError
-            The two are of different classes or sizes, or their features have different
+            The two have different classes or sizes, or their features have different
             names.
         """
         if type(other) is not type(self):
@@ -338,7 +339,7 @@ class Summary(OutOfMemory, ABC):
 
     def partial_fit(self, X: Any, y: Any = None) -> Self:
         """Add a batch of samples, or none of them if there is an error; large batches
-        take less time.
+        are faster.
 
         Parameters
         ----------
@@ -352,8 +353,8 @@ class Summary(OutOfMemory, ABC):
         Raises
         ------
         ValueError
-            `X` is not a finite real matrix, or has other features than the batches
-            before, by number or by name.
+            `X` is not a finite real matrix, or its features differ from those of
+            earlier batches in number or name.
         """
         A = X if is_sparse(X) else numbers_on_host(X)
         if A.ndim != 2 or A.shape[1] == 0 or self.rows not in (0, A.shape[1]):
@@ -361,7 +362,7 @@ class Summary(OutOfMemory, ABC):
                 f"(n_samples, {self.rows})" if self.rows else "(n_samples, n_features)"
             )
             raise ValueError(f"X has shape {A.shape}; {wanted} is needed.")
-        # which checks all of them before the first is added; in blocks of samples the
+        # this checks all of them before the first is added; in blocks of samples the
         # height of a piece is the number of features
         pieces = list(pieces_of([A], 0, self.length))
         _check_feature_names(self, X, reset=not self.rows)
@@ -378,28 +379,28 @@ def _n_bytes(A: Any) -> int:
 
 
 def _place(piece: tuple[int, Any]) -> tuple[int, int]:
-    """By what kept pieces are sorted: where streams were merged places come twice, and
-    then the entries decide.
+    """The sort key of kept pieces: after merging streams a position can occur twice,
+    and then the entries decide.
     """
     start, A = piece
     return start, zlib.crc32(np.ascontiguousarray(as_dense(A[:, :1])).tobytes())
 
 
 class SquareSummary(Summary):
-    """A summary with as many columns as rows. Pieces that have fewer together, and take
-    less memory, are kept instead.
+    """A summary with as many columns as rows. Pieces that together have fewer columns,
+    and take less memory, are kept instead.
 
-    Either `_square` holds all, or `_kept` does: never both. A subclass says what a
-    piece adds to the square matrix, and the rest is here.
+    Either `_square` or `_kept` holds everything, never both. A subclass defines what a
+    piece adds to the square matrix.
 
     Attributes
     ----------
     _kept : list of (int, matrix)
-        Places and pieces, while they are kept.
+        Positions and pieces, as long as they are kept.
     _kept_bytes : int
         The memory that they take.
     _square : ndarray, shape (rows, rows), or None
-        The square matrix; None while there are no pieces or they are kept.
+        The square matrix; None as long as there are no pieces or they are kept.
     """
 
     def __init__(self) -> None:
@@ -409,7 +410,7 @@ class SquareSummary(Summary):
         self._square: Any = None
 
     def together(self) -> Any:
-        """All pieces side by side, in the order of their places, where they are kept;
+        """All pieces side by side, in the order of their positions, if they are kept;
         else None.
         """
         if not self._kept:
@@ -419,8 +420,8 @@ class SquareSummary(Summary):
         )
 
     def _whole_square(self) -> Any:
-        """The square matrix, made for the occasion where the pieces are kept, which
-        stay; None before the first of them.
+        """The square matrix; if the pieces are kept, it is computed on demand and they
+        stay. None before the first piece.
         """
         if not self._kept:
             return self._square
@@ -429,14 +430,14 @@ class SquareSummary(Summary):
         return other._square
 
     def _replace(self, square: Any) -> None:
-        """Have this square matrix in place of all that there is."""
+        """Replace everything by this square matrix."""
         self._square = square
         self._kept = []
         self._kept_bytes = 0
 
     def _put(self, start: int, A: Any) -> None:
         if self._has_room(A.shape[0], A.shape[1], _n_bytes(A)):
-            # a copy, since those who handed it out may use it again
+            # a copy, since the caller may reuse the memory
             self._kept.append(
                 (start, A.copy() if is_sparse(A) else np.array(A, order="K"))
             )
@@ -446,8 +447,9 @@ class SquareSummary(Summary):
             super()._put(start, A)
 
     def _has_room(self, rows: int, length: int, n_bytes: int) -> bool:
-        """Whether pieces with so many more columns and bytes can be kept: while there
-        are fewer columns than rows, in less memory than a square matrix of float64.
+        """Whether pieces with so many more columns and bytes can be kept: as long as
+        there are fewer columns than rows, in less memory than a square matrix of
+        float64.
         """
         return (
             self._square is None
@@ -456,14 +458,14 @@ class SquareSummary(Summary):
         )
 
     def _sum_up(self) -> None:
-        """Have the square matrix in place of the pieces."""
+        """Replace the pieces by the square matrix."""
         if not self._kept:
             return
         whole = self.together().astype(np.float64, copy=False)
-        # which frees the pieces before the square matrix is made
+        # this frees the pieces before the square matrix is made
         self._kept = [(self._kept[0][0], whole)]
         self._take(self._at_scale(whole))
-        # which forgets the pieces
+        # this drops the pieces
         self._replace(self._square)
 
     def _take_in(self, other: Self, by: float) -> None:
@@ -480,16 +482,16 @@ class SquareSummary(Summary):
     @abstractmethod
     def _take_square(self, square: np.ndarray, by: float) -> None:
         """Add the square matrix of another summary, of data to be multiplied by
-        this."""
+        `by`."""
 
     def _scale(self, by: float) -> None:
-        # pieces are kept as they came
+        # pieces are kept unscaled
         if self._square is not None:
             self._scale_square(by)
 
     @abstractmethod
     def _scale_square(self, by: float) -> None:
-        """Be the square matrix of the same data times this."""
+        """Become the square matrix of the same data times `by`."""
 
 # %% ../nbs/I_summaries.ipynb #ooc3kept
 DOCS.update(
@@ -507,29 +509,28 @@ feature_names_in_ : ndarray of str
 
 @insert_docs
 class GramMatrix(SquareSummary):
-    """The Gram matrix of data that come in pieces, of whole features or of whole
+    """The Gram matrix of data that come in pieces of whole features or of whole
     samples.
 
-    Arrays of a device are copied to the CPU. Sums are kept in float64, at a power of
-    two where entries are so large or small that their squares would leave its range.
-    Merging is exact up to rounding in any order. Directions below 1e-7 of the largest
-    are lost; `TriangularFactor` keeps them, at about four times the work.
+    Arrays on a device are copied to the CPU. Sums are kept in float64, scaled by a
+    power of two if entries are so large or small that their squares would leave its
+    range. Merging in any order is exact up to rounding. Directions below 1e-7 of the
+    largest are lost; `TriangularFactor` keeps them, at about four times the work.
 
-    While fewer samples than features have come, the samples themselves are kept, which
-    takes less memory and loses nothing; in pieces of whole features it is the other way
-    round.
+    As long as fewer samples than features have come, the samples themselves are kept,
+    which takes less memory and loses nothing; for pieces of whole features it is the
+    other way round.
 
     Attributes
     ----------
     G : ndarray, shape (m, m)
         `A A'` over all pieces `A` of `m` rows, divided by `4**exponent`; None before
-        the first. While pieces are kept, it is made each time it is asked for.
+        the first. As long as pieces are kept, it is computed on each access.
     %(pieces)s
 
     Examples
     --------
-    Selecting features of samples that come one batch after the other, and are seen
-    once:
+    Selecting features from samples that come in batches and are seen once:
 
     >>> import numpy as np
     >>> from fsel_book import BSSSelector
@@ -568,20 +569,21 @@ class GramMatrix(SquareSummary):
 # %% ../nbs/I_summaries.ipynb #ooc1tri
 @insert_docs
 class TriangularFactor(SquareSummary):
-    """The triangular factor of data that come in pieces, of whole features or of whole
+    """The triangular factor of data that come in pieces of whole features or of whole
     samples.
 
-    It knows the same as `GramMatrix`, and directions down to 1e-13 of the largest too,
-    since nothing is squared. In return it takes about four times the work. Merging is
-    exact up to rounding in any order. Arrays of a device are copied to the CPU. While
-    fewer samples than features have come, the samples themselves are kept.
+    It holds the same information as `GramMatrix`, and also directions down to 1e-13 of
+    the largest, since nothing is squared. In return it takes about four times the work.
+    Merging in any order is exact up to rounding. Arrays on a device are copied to the
+    CPU. As long as fewer samples than features have come, the samples themselves are
+    kept.
 
     Attributes
     ----------
     R : ndarray, shape (m, m)
         Upper triangular, with `4**exponent R'R = A A'` over all pieces `A` of `m` rows;
-        None before the first. While pieces are kept, it is made each time it is asked
-        for.
+        None before the first. As long as pieces are kept, it is computed on each
+        access.
     %(pieces)s
 
     References
@@ -620,11 +622,11 @@ class TriangularFactor(SquareSummary):
         self._put_below(square * by, len(square))
 
     def _put_below(self, M: np.ndarray, triangular: int) -> None:
-        """The triangular factor of `R` with `M` below, of which the last `triangular`
-        rows are upper triangular.
+        """The triangular factor of `R` with `M` below it; the last `triangular` rows of
+        `M` are upper triangular.
         """
         m = M.shape[1]
-        # with zeros for `R` it is the factor of `M` alone
+        # with `R` zero it is the factor of `M` alone
         R = np.zeros((m, m), order="F") if self._square is None else self._square
         self._square = dtpqrt(triangular, min(32, m), R, M)[0]
 
@@ -633,14 +635,14 @@ class TriangularFactor(SquareSummary):
 
 # %% ../nbs/I_summaries.ipynb #c94e5258
 class _SecondGram:
-    """A pass: the Gram matrix of `T'A`, which is nearly the unit matrix, and whose
-    Cholesky factor says what `T` lacks.
+    """A pass that forms the Gram matrix of `T'A`, which is nearly the identity; its
+    Cholesky factor corrects `T`.
 
     Attributes
     ----------
     T : ndarray, shape (rows, rank)
     scale : float
-        What pieces are multiplied by before.
+        The factor by which pieces are multiplied first.
     G : ndarray, shape (rank, rank)
         0 before the first piece.
     """
@@ -660,18 +662,18 @@ class _SecondGram:
 
 # %% ../nbs/I_summaries.ipynb #3a98422a
 def gram_floor(n_added: int) -> float:
-    """The part of the largest below which directions are not in a sum of so many Gram
-    matrices in float64.
+    """The fraction of the largest direction below which directions are lost in a sum of
+    so many Gram matrices in float64.
 
-    Each addition rounds. Up to 10,000 of them leave two digits of a direction of 1e-7;
-    beyond, the floor rises with the root of the rounding, which itself is taken to grow
-    with the root of their number.
+    Each addition rounds. Up to 10,000 of them leave two digits of a direction of 1e-7.
+    Beyond that, the floor rises with the square root of the rounding, which itself is
+    taken to grow with the square root of their number.
     """
     return 1e-7 * max(1.0, n_added / 1e4) ** 0.25
 
 
 def _checked_lengths(norms: np.ndarray) -> np.ndarray:
-    """`norms`, of the rows of the data, unless all are 0."""
+    """`norms` of the rows of the data; an error if all are 0."""
     if np.any(norms):
         return norms
     raise ValueError("X is all zeros: its rank is 0 and there is nothing to select.")
@@ -683,8 +685,8 @@ def _factor_of_triangle(
     """`T` and `B` of the chapter on leverage scores, for data in blocks at unit scale,
     from the triangular factor; `most` as in `orthonormal_factor_of`.
 
-    Its columns stand for the rows of the data: they are brought to length one, as
-    everywhere, so that units do not count for small directions.
+    Its columns correspond to the rows of the data. They are scaled to length one, as
+    everywhere, so that units are not mistaken for small directions.
     """
     R = found.R
     norms = _checked_lengths(np.linalg.norm(R, axis=0))
@@ -707,14 +709,14 @@ def orthonormal_factor_of(
     Parameters
     ----------
     X : Passes or None
-        For the passes that small directions take; None where there are no more, and the
-        summary has to do.
+        For the passes that small directions need; None if no more passes are possible,
+        so that the summary has to do.
     axis : int
         1 for blocks of features, 0 for blocks of samples.
     seen : GramMatrix or TriangularFactor
-        Of all pieces.
+        The summary of all pieces.
     most : int, optional
-        How many directions are used after that: the others need no warning.
+        How many directions are used later: the others need no warning.
 
     Returns
     -------
@@ -738,7 +740,7 @@ def orthonormal_factor_of(
     S = np.sqrt(np.maximum(spectrum[::-1], 0))
     V = Q[:, ::-1]
     floor = gram_floor(seen.n_added)
-    # nobody can look again
+    # there are no more passes
     if X is None and tolerance < floor:
         tolerance = floor
         if n_lost := int(np.sum(S[: np.count_nonzero(D)] <= tolerance * S[0])):
@@ -758,15 +760,15 @@ def orthonormal_factor_of(
     T = D[:, None] * V / S
     if X is None:
         return T, norms[:, None] * V * S
-    # the second case: another pass repairs what squares have lost
+    # the second case: another pass restores what squares have lost
     L = np.linalg.cholesky(X.reduce(axis, _SecondGram(T, 2.0**-seen.exponent)).G)
     warn_of_tiny_directions(S, float(np.finfo(seen.dtype).eps), most)
     return T @ np.linalg.inv(L).T, norms[:, None] * (V @ (S[:, None] * L))
 
 # %% ../nbs/I_summaries.ipynb #5f1d7c00
 class SquaredNorm(Summary):
-    """The squared Frobenius norm: what is left of the Gram matrix where that would be
-    too large.
+    """The squared Frobenius norm: it replaces the Gram matrix if that would be too
+    large.
 
     Attributes
     ----------
@@ -787,13 +789,13 @@ class SquaredNorm(Summary):
 
 
 class Sketch:
-    """A pass: `A A' Q`.
+    """A pass that forms `A A' Q`.
 
     Attributes
     ----------
     Q : ndarray, shape (rows, k)
     scale : float
-        What pieces are multiplied by before.
+        The factor by which pieces are multiplied first.
     Y : ndarray, shape (rows, k)
         The sum over the pieces.
     """
@@ -806,7 +808,7 @@ class Sketch:
     def add(self, start: int, A: Any) -> None:
         Z = _scaled(A, self.scale)
         rows: Any = slice(None)
-        if is_sparse(Z) and Z.nnz < Z.shape[0]:  # most rows are empty
+        if is_sparse(Z) and Z.nnz < Z.shape[0]:  # many rows are empty
             rows, places = np.unique(Z.indices, return_inverse=True)
             Z = sp.csc_array((Z.data, places, Z.indptr), shape=(len(rows), Z.shape[1]))
         self.Y[rows] += Z @ (Z.T @ self.Q[rows])
@@ -817,13 +819,14 @@ class Sketch:
 
 
 def _sketches_by(X: Passes, seen: Any) -> Callable[[np.ndarray], np.ndarray]:
-    """What multiplies a thin `Q` by the Gram matrix: that itself, or a pass each.
+    """A function that multiplies a thin `Q` by the Gram matrix: with the matrix itself,
+    or by a pass each time.
 
     Parameters
     ----------
     X : Passes
     seen : GramMatrix or SquaredNorm
-        At whose scale the products are made.
+        The products are formed at its scale.
     """
     if isinstance(seen, GramMatrix):
         return seen.G.__matmul__
@@ -833,13 +836,13 @@ def _sketches_by(X: Passes, seen: Any) -> Callable[[np.ndarray], np.ndarray]:
 
 def _leading_space_of(X: Passes, seen: Any, k: int) -> RowSpace | None:
     """As `_leading_row_space` of the chapter on leverage scores, for blocks of
-    features; None where squares are not accurate enough.
+    features; None if squares are not accurate enough.
 
     Parameters
     ----------
     X : Passes
     seen : GramMatrix or SquaredNorm
-        The squared norm where each sketch is to be a pass.
+        The squared norm if each sketch is to take a pass.
     k : int
         How many directions.
     """
@@ -848,14 +851,14 @@ def _leading_space_of(X: Passes, seen: Any, k: int) -> RowSpace | None:
     whole = float(np.trace(seen.G)) if dense else seen.squares
     U, Y = leading_directions(_sketches_by(X, seen), seen.rows, k)
     lam, R = np.linalg.eigh(U.T @ Y)
-    # a direction, or the rest, is mostly rounding
+    # a direction, or the remainder, is mostly rounding
     if lam[0] <= 1e-12 * lam[-1] or whole - np.sum(lam) < 1e-8 * whole:
         return None
     R = R[:, ::-1]
     S = np.sqrt(lam[::-1])
     combination = R / S
     left = U @ R
-    # one more pass makes the basis orthonormal to the last digits
+    # one more pass makes the basis orthonormal to the last digit
     if S[0] > GRAM_LIMIT * S[-1]:
         L = np.linalg.cholesky(X.reduce(1, _SecondGram(U @ combination, scale)).G)
         R, S, Qt = np.linalg.svd(S[:, None] * L)
@@ -870,8 +873,8 @@ def _leading_space_of(X: Passes, seen: Any, k: int) -> RowSpace | None:
     )
     space.small_svd = SmallSVD(left, S, np.eye(k))
     space.image = Y @ combination
-    space.squared_norm = whole  # of all columns, though the space has none as yet
-    space.distance_energy = None  # which the squared norm alone does not tell
+    space.squared_norm = whole  # of all columns, although the space has none yet
+    space.distance_energy = None  # unknown from the squared norm alone
     if dense:
         space.distance_energy = part_of_distances(
             S, S * left.sum(axis=0), whole, seen.G.sum(), seen.rows
@@ -880,10 +883,10 @@ def _leading_space_of(X: Passes, seen: Any, k: int) -> RowSpace | None:
 
 # %% ../nbs/I_summaries.ipynb #5a3e0009
 def first_pass(X: Passes, axis: int, summary: type[Summary] = GramMatrix) -> Any:
-    """The summary of a pass over data of which nothing is known as yet.
+    """The summary from a pass over data of which nothing is known yet.
 
-    What is wrong with the data as a whole is said here, since nobody knew before: that
-    there are none, that they do not fit, or that their squares are out of range.
+    Errors in the data as a whole are raised here, since they could not be known before:
+    there are none, they do not fit, or their squares are out of range.
 
     Parameters
     ----------
@@ -891,7 +894,7 @@ def first_pass(X: Passes, axis: int, summary: type[Summary] = GramMatrix) -> Any
     axis : int
         1 for blocks of features, 0 for blocks of samples.
     summary : type
-        What to make of the pieces.
+        The kind of summary to make.
 
     Raises
     ------
@@ -926,21 +929,21 @@ def space_of(
     seen: Any,
     directions: Directions,
 ) -> RowSpace:
-    """What `space_to_certify` of the chapter on certificates is in memory, for blocks
-    of features: a space of no columns as yet.
+    """The counterpart of `space_to_certify` of the chapter on certificates for blocks
+    of features: a space without columns yet.
 
     Parameters
     ----------
     X : Passes
     seen : GramMatrix or SquaredNorm
-        What the first pass has brought.
+        The result of the first pass.
     directions : Directions
-        Where these are all, `seen` is a Gram matrix.
+        If these are all directions, `seen` is a Gram matrix.
 
     Returns
     -------
     RowSpace
-        The same directions, rank and residuals as in memory, up to rounding.
+        It has the same directions, rank and residuals as in memory, up to rounding.
     """
     shape = seen.rows, seen.length
     most = directions.most(shape)
@@ -949,7 +952,7 @@ def space_of(
         leading = _leading_space_of(X, seen, most)
         if leading is not None:
             return directions.of(leading)
-    # sketches were of no use: now the Gram matrix has to be made, whatever it takes
+    # sketches were of no use: now the Gram matrix has to be formed, whatever its size
     if isinstance(seen, SquaredNorm):
         seen = first_pass(X, 1)
     T, B = orthonormal_factor_of(X, 1, seen, directions.told(shape))
@@ -958,8 +961,8 @@ def space_of(
 
 # %% ../nbs/I_summaries.ipynb #3b9f15e0
 def space_over(space: RowSpace, A: Any) -> RowSpace:
-    """The same space for the columns `A`, which are as the data hold them; rows of `V`
-    follow from `T`, and nothing of other columns is needed.
+    """The same space for the columns `A`, as stored in the data; rows of `V` follow
+    from `T`, and no other columns are needed.
     """
     A = A if space.scale == 1 else A * space.scale
     if isinstance(space, RidgeSpace):
@@ -971,8 +974,8 @@ def space_over(space: RowSpace, A: Any) -> RowSpace:
 
 
 def squared_residual(space: RowSpace) -> float:
-    """The squared residual norms of all columns together, from the singular values
-    alone: they are those beyond the rank.
+    """The sum of the squared residual norms of all columns, from the singular values
+    alone: the squares of those beyond the rank, added up.
     """
     squares = space.small_svd.S**2
     if space.numerical_rank is None:

@@ -25,15 +25,15 @@ from fsel_book.arrays import (
 
 # %% ../nbs/J_spectra_engine.ipynb #c0e1a702
 def random_vectors(size: int, count: int) -> np.ndarray:
-    """Vectors with random entries, shape (size, count), the same ones every time: the
-    prints of columns that are read in different blocks must be comparable.
+    """Vectors with random entries, shape (size, count), the same every time: the prints
+    of columns read in different blocks must be comparable.
     """
     return np.random.default_rng(0).uniform(-1.0, 1.0, size=(size, count))
 
 
 def column_products(A: Matrix, vectors: np.ndarray) -> np.ndarray:
-    """`A' vectors` on the CPU, in float64; for a dense `A` in pieces, so that no copy
-    of it in float64 is made.
+    """`A' vectors` on the CPU, in float64; a dense `A` is processed in pieces, so that
+    no float64 copy of it is made.
     """
     if is_sparse(A):
         return as_float64(A).T @ vectors
@@ -44,9 +44,7 @@ def column_products(A: Matrix, vectors: np.ndarray) -> np.ndarray:
 
 
 def equal_tolerance(dtype: np.dtype) -> float:
-    """What part of their size two columns of data of this precision may differ by and
-    still count as equal.
-    """
+    """The relative difference up to which two columns of this precision count as equal."""
     return 1e-5 if np.dtype(dtype) == np.float32 else 1e-11
 
 # %% ../nbs/J_spectra_engine.ipynb #3e5c0007
@@ -54,10 +52,10 @@ N_COLUMN_PRINTS = 4  # numbers of a fingerprint that are products with the colum
 
 
 def _prints_agree(one: np.ndarray, other: np.ndarray, tolerance: float) -> np.ndarray:
-    """Which of some pairs of fingerprints are those of equal columns.
+    """Which pairs of fingerprints belong to equal columns.
 
-    `one` and `other` hold a fingerprint in each column, shape (6, n_pairs). Where the
-    prints of the columns are the same to the last bit, those of the rows are not asked.
+    `one` and `other` hold a fingerprint in each column, shape (6, n_pairs). If the
+    prints of the columns are the same to the last bit, those of the rows are ignored.
     """
     size = np.abs(one[:N_COLUMN_PRINTS]).max(axis=0)
     size_of_row = np.abs(one[N_COLUMN_PRINTS:]).max(axis=0)
@@ -70,10 +68,10 @@ def _prints_agree(one: np.ndarray, other: np.ndarray, tolerance: float) -> np.nd
 # %% ../nbs/J_spectra_engine.ipynb #3e5c0010
 @dataclass
 class _SortedColumns:
-    """Columns in the order of a mixture of the numbers of their fingerprints, each
-    group of equal ones represented by those that are not yet known to be copies.
+    """Columns in the order of a mixture of the numbers of their fingerprints, without
+    those that are already known to be copies.
 
-    Two mixtures are enough to spare nearly all pairs the comparison of six numbers.
+    With two mixtures nearly all pairs need no comparison of six numbers.
 
     Attributes
     ----------
@@ -82,7 +80,7 @@ class _SortedColumns:
     first, second : ndarray, shape (n,)
         Two mixtures of the numbers of their fingerprints that are products.
     allowed : ndarray, shape (n,)
-        How far the mixtures of an equal column may be from these.
+        How far the mixtures of an equal column may differ from these.
     """
 
     order: np.ndarray
@@ -95,18 +93,18 @@ class _SortedColumns:
         """All columns that are not zero, by their fingerprints, shape (n_columns, 6)."""
         products = prints[:, :N_COLUMN_PRINTS]
         sizes = np.abs(products).max(axis=1, initial=0.0)
-        # sizes of the weights add up to one; no one number may decide
+        # absolute values of the weights add up to one; no single number may decide
         first = np.sum(products * [0.37, 0.29, 0.21, 0.13], axis=1)
         second = np.sum(products * [0.19, -0.31, 0.27, -0.23], axis=1)
         order = np.argsort(first, kind="stable")
         order = order[sizes[order] > 0]
-        # and a little for the rounding of the mixtures
+        # plus a little for the rounding of the mixtures
         allowed = 1.001 * tolerance * sizes[order]
         return cls(order, first[order], second[order], allowed)
 
     def close_in_first(self, offset: int) -> np.ndarray:
-        """For each column whether the one `offset` places on is close in the first
-        mixture.
+        """For each column, whether the one `offset` positions later is close in the
+        first mixture.
         """
         return self.first[offset:] - self.first[:-offset] <= self.allowed[:-offset]
 
@@ -116,7 +114,7 @@ class _SortedColumns:
         return difference <= self.allowed[:-offset]
 
     def without(self, places: np.ndarray) -> "_SortedColumns":
-        """The same without the columns at these places of the order."""
+        """The same without the columns at these positions of the order."""
         kept = np.ones(len(self.order), dtype=bool)
         kept[places] = False
         return _SortedColumns(
@@ -125,10 +123,10 @@ class _SortedColumns:
 
 
 def _lowest_of_groups(leader: np.ndarray) -> np.ndarray:
-    """For each column the lowest index of its group, by the column that each one
+    """For each column the lowest index of its group, given the column that each one
     follows.
     """
-    # a leader may have left later and have one of its own: to the end of the chain
+    # a leader may have left later and have its own leader: follow the chain to its end
     while np.any(leader != (further := leader[leader])):
         leader = further
     # the order was that of the prints, so the end of a chain may have any index
@@ -139,14 +137,14 @@ def _lowest_of_groups(leader: np.ndarray) -> np.ndarray:
 
 
 def first_of_equal(prints: np.ndarray, tolerance: float) -> np.ndarray:
-    """For each column, by its fingerprint, the lowest index of one that is equal to it;
-    zero columns equal none.
+    """For each column, by its fingerprint, the lowest index of a column equal to it;
+    zero columns equal no other.
 
     Parameters
     ----------
     prints : ndarray, shape (n_columns, 6)
     tolerance : float
-        What part of their size equal columns may differ by.
+        The relative difference up to which columns count as equal.
 
     Returns
     -------
@@ -164,7 +162,7 @@ def first_of_equal(prints: np.ndarray, tolerance: float) -> np.ndarray:
     offset = 1
     while offset < len(columns.order):
         close = columns.close_in_first(offset)
-        # farther apart they are no closer: the order is that of the first mixture
+        # columns further apart are no closer: the order is that of the first mixture
         if not close.any():
             break
         close = np.flatnonzero(close & columns.close_in_second(offset))
@@ -176,21 +174,22 @@ def first_of_equal(prints: np.ndarray, tolerance: float) -> np.ndarray:
             continue
         leader[later[agree]] = earlier[agree]
         columns = columns.without(close[agree] + offset)
-        offset = 1  # those around the gap are neighbours now
+        offset = 1  # the columns around the gap are neighbours now
     return _lowest_of_groups(leader)
 
 # %% ../nbs/J_spectra_engine.ipynb #3e5c0013
 def equal_to_one_of(
     prints: np.ndarray, known: np.ndarray, tolerance: float
 ) -> np.ndarray:
-    """Which columns are equal to one of those with the fingerprints `known`: a mask.
+    """A mask of the columns that are equal to one of those with the fingerprints
+    `known`.
 
     Parameters
     ----------
     prints : ndarray, shape (n_columns, 6)
     known : ndarray, shape (n_known, 6)
     tolerance : float
-        What part of their size equal columns may differ by.
+        The relative difference up to which columns count as equal.
 
     Returns
     -------
@@ -215,7 +214,7 @@ def equal_to_one_of(
 def first_drawn(
     draws: np.ndarray, prints: Callable[[np.ndarray], np.ndarray], tolerance: float
 ) -> np.ndarray:
-    """`draws` with the first one drawn in place of each that is equal to it.
+    """`draws`, with each column replaced by the first one drawn that is equal to it.
 
     Parameters
     ----------
@@ -224,14 +223,14 @@ def first_drawn(
     prints : callable
         `prints(indices)` gives the fingerprints of columns, shape (len(indices), 6).
     tolerance : float
-        What part of their size equal columns may differ by.
+        The relative difference up to which columns count as equal.
 
     Returns
     -------
     ndarray of int, shape (n_draws,)
     """
     distinct, first, places = np.unique(draws, return_index=True, return_inverse=True)
-    # in the order drawn, so that the lowest of equal ones is the first one drawn
+    # in the order drawn, so that the lowest index among equals is the first one drawn
     order = np.argsort(first)
     equal = first_of_equal(prints(distinct[order]), tolerance)
     return distinct[order][equal][np.argsort(order)[places]]
@@ -239,7 +238,7 @@ def first_drawn(
 
 def as_long(lengths: np.ndarray, others: np.ndarray, tolerance: float) -> np.ndarray:
     """Whether columns of one direction are equal, by the squared lengths of their rows
-    of `V`: those of equal columns are magnified rounding apart.
+    of `V`: those of equal columns differ by magnified rounding.
     """
     apart = 1e3 * tolerance * np.abs(others)
     return (
@@ -253,18 +252,18 @@ def draws_until(
     tolerance: float,
     steps: Any,
 ) -> np.ndarray:
-    """As many draws as `steps` counts, each column represented by the first one drawn
-    of its kind.
+    """As many draws as `steps` asks for, with each column represented by the first
+    equal one drawn.
 
     Parameters
     ----------
     draw : callable
-        `draw(count)` makes so many further draws.
+        `draw(count)` makes `count` further draws.
     prints : callable or None
-        As for `first_drawn`; without it all columns differ.
+        As for `first_drawn`; None if all columns differ.
     tolerance : float
     steps : Steps
-        Counts the draws and decides whether another one is to be made.
+        Counts the draws and decides whether to make another one.
 
     Returns
     -------
@@ -281,7 +280,7 @@ def draws_until(
             steps.note(int(i))
         if steps.n_made < len(picks) or not steps.more_may_come():
             return picks[: steps.n_made]
-        # few passes, where draws come from blocks
+        # few passes, if draws come from blocks
         drawn = np.append(drawn, draw(len(drawn)))
 
 
@@ -293,8 +292,8 @@ def one_of_each(first: np.ndarray, preferred: np.ndarray | None = None) -> np.nd
     first : ndarray of int, shape (n_columns,)
         The lowest index in the group of each column.
     preferred : ndarray, shape (n_columns,), optional
-        The column for which it is largest is taken, that of lowest index where all are
-        alike.
+        The column for which it is largest is taken; if all are alike, that of lowest
+        index.
 
     Returns
     -------
@@ -307,7 +306,7 @@ def one_of_each(first: np.ndarray, preferred: np.ndarray | None = None) -> np.nd
     array([False,  True,  True])
     """
     own = first == np.arange(len(first))
-    # nobody is preferred, or none are equal
+    # there is no preference, or no columns are equal
     if preferred is None or own.all():
         return own
     best = np.full(len(first), -np.inf)
@@ -323,23 +322,23 @@ def _orthogonal_part(B: np.ndarray, C: np.ndarray, a: np.ndarray) -> np.ndarray:
     """The part of `a` (a vector or columns) that is orthogonal to the columns of `C`,
     whose pseudo-inverse is `B`.
     """
-    # once is not enough where the part is short: see above
+    # once is not enough if the part is short: see above
     for _ in range(3):
         a = a - C @ (B @ a)
     return a
 
 # %% ../nbs/J_spectra_engine.ipynb #e9b5f7b4
 class _Exchange(NamedTuple):
-    """An exchange of a chosen column for another one.
+    """An exchange of a chosen column for another.
 
     Attributes
     ----------
     i : int
-        The number of the column that goes, among those chosen.
+        The position of the outgoing column among those chosen.
     j : int
-        The index of the column that comes.
+        The index of the incoming column.
     gain : float
-        By which factor the volume grows.
+        The factor by which the volume grows.
     """
 
     i: int
@@ -348,31 +347,31 @@ class _Exchange(NamedTuple):
 
 
 class ChosenColumns:
-    """`k` independent columns `C` of `A`, the coefficients that make all columns from
-    them, and what an exchange brings.
+    """`k` independent columns `C` of `A`, the coefficients that express all columns by
+    them, and the gain of each exchange.
 
-    After any number of exchanges all but `volume` is what `refresh` would compute, up
-    to rounding that adds up; the check below compares them after five.
+    After any number of exchanges everything except `volume` is what `refresh` would
+    compute, up to accumulated rounding; the check below compares them after five.
 
     Parameters
     ----------
     A : ndarray, shape (m, d)
     chosen : list of int
-        Which columns to begin with; they must be independent.
+        The columns to begin with; they must be independent.
 
     Attributes
     ----------
     A : ndarray, shape (m, d)
     chosen : list of int
-        The indices of the columns of `C`, in their order.
+        The indices of the columns of `C`, in order.
     B : ndarray, shape (k, m)
         The pseudo-inverse of `C`. Row `i` has the norm `1 / omega_i`.
     T : ndarray, shape (k, d)
-        `B A`, the coefficients that come closest to each column.
+        `B A`, the coefficients that best approximate each column.
     gamma2 : ndarray, shape (d,)
-        The squared length of what `C` leaves of each column.
+        The squared length of the part of each column outside the span of `C`.
     volume : float
-        The logarithm of the volume of `C`, when last computed afresh.
+        The logarithm of the volume of `C`, when last recomputed.
     """
 
     def __init__(self, A: np.ndarray, chosen: Sequence[int]) -> None:
@@ -387,7 +386,7 @@ class ChosenColumns:
         self.volume = np.sum(np.log(np.abs(np.diag(R))))
         self.B = sla.solve_triangular(R, Q.T)
         self.T = self.B @ self.A
-        # as many columns as rows leave nothing
+        # as many columns as rows leave no remainder
         self.gamma2 = np.zeros(self.A.shape[1])
         if C.shape[0] > C.shape[1]:
             remainders = _orthogonal_part(Q.T, Q, self.A)
@@ -402,14 +401,14 @@ class ChosenColumns:
         # a column cannot come in twice
         rho2[:, self.chosen] = 0.0
         largest = rho2.max()
-        # nearly equal gains are equal, so that rounding does not choose
+        # nearly equal gains count as equal, so that rounding does not choose
         place = int(np.argmax(rho2.ravel() >= (1 - 1e-10) * largest))
         i, j = divmod(place, rho2.shape[1])
         return _Exchange(i, j, float(np.sqrt(largest)))
 
     def exchange(self, i: int, j: int) -> None:
-        """Take column `j` of `A` in place of the chosen column number `i`: by the
-        proposition, whose letters these are.
+        """Replace the chosen column number `i` by column `j` of `A`, by the proposition
+        and with its letters.
         """
         t = self.T[:, j].copy()
         b = self.B[i].copy()
@@ -427,13 +426,13 @@ class ChosenColumns:
         self.T[i] = (nu[i] * h + t[i] * t_row) / rho2
         # `1 / nu[i]` is the square of omega
         change = (t_row**2 - rho2 * self.T[i] ** 2) / nu[i]
-        # squares, which rounding may make negative
+        # squares, which rounding could make negative
         self.gamma2 = np.maximum(self.gamma2 + change, 0.0)
         self.chosen[i] = int(j)
 
 # %% ../nbs/J_spectra_engine.ipynb #50113e4e
-# each exchange updates what the last one left, and so loses digits: after as many, all
-# is computed afresh
+# each exchange updates the results of the last one, and so loses digits: after this
+# many, all is recomputed
 EXCHANGES_BEFORE_REFRESH = 100
 
 
@@ -446,14 +445,14 @@ def exchange_columns(
     ----------
     A : ndarray, shape (m, d)
     chosen : list of int
-        Which columns to begin with; they must be independent.
+        The columns to begin with; they must be independent.
     f : float
         Above 1.
 
     Returns
     -------
     columns : ChosenColumns
-        From which no exchange enlarges the volume by more than `f`.
+        No exchange enlarges their volume by more than `f`.
     n_exchanges : int
 
     Examples
@@ -470,22 +469,22 @@ def exchange_columns(
         volume = columns.volume
         for _ in range(EXCHANGES_BEFORE_REFRESH):
             best = columns.best_exchange()
-            # a gain that is above `f` by rounding alone is none
+            # a gain that is above `f` only by rounding does not count
             if best.gain <= f * (1 + 1e-9):
                 break
             columns.exchange(best.i, best.j)
             n_exchanges += 1
-        # everything was fresh, and no exchange was left
+        # everything was recomputed, and no exchange was left
         if n_exchanges == n_before:
             return columns, n_exchanges
         columns.refresh()
-        # exchanges that gain nothing are rounding alone, which could go on for ever
+        # exchanges without gain come from rounding alone, which could go on for ever
         if columns.volume <= volume:
             return columns, n_exchanges
 
 # %% ../nbs/J_spectra_engine.ipynb #3e5c0031
 def gram_less_means(X: Matrix, G: np.ndarray, means: np.ndarray) -> np.ndarray:
-    """The Gram matrix of the columns of `X` less their means, from that of `X`.
+    """The Gram matrix of the columns of `X` minus their means, from that of `X`.
 
     Parameters
     ----------
@@ -504,27 +503,27 @@ def gram_less_means(X: Matrix, G: np.ndarray, means: np.ndarray) -> np.ndarray:
 def squares_less_means(
     X: Matrix, whole: np.ndarray, rough: np.ndarray, means: np.ndarray, of_rows: bool
 ) -> np.ndarray:
-    """Squared lengths of the columns of a sparse `X` less their means, or of its rows
-    less the row of means.
+    """Squared lengths of the columns of a sparse `X` minus their means, or of its rows
+    minus the row of means.
 
     Parameters
     ----------
     X : CSR or CSC matrix, shape (n_samples, n_features)
     whole : ndarray
-        The squared lengths in `X`, of all columns, or rows.
+        The squared lengths of all columns, or rows, of `X`.
     rough : ndarray
-        What is sought, as a difference of squares.
+        A rough value of the result, as a difference of squares.
     means : ndarray, shape (n_features,)
     of_rows : bool
 
     Returns
     -------
     ndarray
-        As long as `whole`; zero where only rounding is left.
+        Same length as `whole`; zero where only rounding is left.
     """
     n, d = X.shape
     found = np.maximum(rough, 0.0)
-    # the difference has lost the digits of these
+    # for these the difference has lost the digits
     small = np.flatnonzero(rough < 1e-3 * whole)
     A = X.tocsr() if of_rows and len(small) else X
     step = max(1, 2**20 // (d if of_rows else n))

@@ -29,28 +29,28 @@ from .versions import VersionedEstimator
 
 # %% ../nbs/K_constraints.ipynb #90010010
 class Constraints(VersionedEstimator):
-    """What has to be kept to when columns are taken.
+    """Constraints on the columns that are taken.
 
-    Columns are named as in the data: by index, or by name where `X` is a frame.
+    Columns are named as in the data: by index, or by name if `X` is a frame.
 
     Parameters
     ----------
     exclude : sequence of int or str, mask of shape (n_features,), or None
-        Columns that may not be taken. They stay part of the data that are to be kept.
+        Columns that may not be taken. They remain part of the data to be approximated.
     costs : array-like of shape (n_features,), or None
-        What each column costs, from 0 on.
+        The cost of each column, at least 0.
     budget : float or None
-        What the columns taken may cost together.
+        The most that the chosen columns may cost together.
     at_most_one : array-like of shape (n_features,), dict or None
-        Groups of which one column may be taken at most: a label for each column, None
-        or NaN where it is in no group; or a dictionary from labels to lists of indices
-        or names.
+        Groups of which at most one column may be taken: a label for each column, None
+        or NaN if it is in no group; or a dictionary from labels to lists of indices or
+        names.
     exactly_one : array-like of shape (n_features,), dict or None
-        Groups of which exactly one column is taken, given in the same way.
+        Groups of which exactly one column must be taken, given in the same way.
     positions : array-like of shape (n_features,) or (n_features, n_dimensions), or None
         Where each column is: pixels, sensors, wavelengths, places on a chromosome.
     spacing : float or None
-        How far from each other columns that are taken have to be at least.
+        The minimum distance between chosen columns.
 
     Examples
     --------
@@ -91,7 +91,7 @@ class Constraints(VersionedEstimator):
         exclude: Any = None,
         what: str = "column",
     ) -> "ColumnRules | None":
-        """What this says of `d` columns, checked.
+        """The constraints for `d` columns, checked.
 
         Parameters
         ----------
@@ -101,19 +101,19 @@ class Constraints(VersionedEstimator):
         exclude : sequence of int or str, or mask, optional
             More columns that may not be taken.
         what : {"column", "group"}
-            What messages call them: groups of columns may stand in their place.
+            What messages call them: there may be groups of columns instead.
 
         Returns
         -------
         ColumnRules or None
-            None where every column may be taken.
+            None if every column may be taken.
 
         Raises
         ------
         ValueError
-            A parameter is not of the length of the columns, names one that is not there
-            or one twice, has numbers that are not possible, or lacks its companion: a
-            budget its costs, spacing its positions. All columns are excluded.
+            A parameter has the wrong length, names an unknown column or one twice, has
+            impossible numbers, or lacks its companion: a budget needs costs, spacing
+            needs positions. Or all columns are excluded.
         """
         excluded = np.zeros(d, dtype=bool)
         for one in (self.exclude, exclude):
@@ -155,12 +155,12 @@ class Constraints(VersionedEstimator):
 
 
 def named(j: int, names: np.ndarray | None, what: str = "column") -> str:
-    """Column `j` in words: by its name, or its index where it has none."""
+    """Column `j` in words: by its name, or by its index if it has none."""
     return f"{what} {j}" if names is None else f"{what} {str(names[j])!r}"
 
 
 def _check_companions(one: str, first: Any, other: str, second: Any) -> None:
-    """Raise an error if one of two parameters is given that need each other."""
+    """Raise an error if only one of two parameters is given that need each other."""
     if (first is None) != (second is None):
         given, missing = (one, other) if second is None else (other, one)
         raise ValueError(
@@ -169,7 +169,7 @@ def _check_companions(one: str, first: Any, other: str, second: Any) -> None:
 
 
 def _check_amount(name: str, value: Any) -> None:
-    """Raise an error if the parameter is not a finite number from 0 on."""
+    """Raise an error if the parameter is not a finite number of at least 0."""
     if (
         not isinstance(value, int | float | np.number)
         or isinstance(value, bool)
@@ -208,7 +208,8 @@ def _numbers_of_columns(
 
 
 def _in_order_of_names(given: Any, names: np.ndarray | None) -> Any:
-    """A series or frame whose index holds the names of the columns, in their order."""
+    """`given`; a series or frame whose index holds the names of the columns is put in
+    their order."""
     index = getattr(given, "index", None)
     if names is None or index is None or callable(index):
         return given
@@ -221,12 +222,12 @@ def _in_order_of_names(given: Any, names: np.ndarray | None) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class DisjointGroups:
-    """Groups of columns that do not overlap; a column may be in none.
+    """Groups of columns that do not overlap; a column may be in no group.
 
     Attributes
     ----------
     codes : ndarray of int, shape (n_features,)
-        The number of the group of each column, -1 where it is in none.
+        The number of the group of each column, -1 if it is in none.
     labels : list
         What the user calls each group.
     """
@@ -303,7 +304,7 @@ REMEDIES = {
 
 
 def remedy_for(reason: str, what: str = "column") -> str:
-    """What to do about a constraint that stands in the way."""
+    """What to do about a constraint that is in the way."""
     return REMEDIES[reason].format(what=what)
 
 
@@ -317,12 +318,12 @@ class ColumnRules:
     excluded : ndarray of bool, shape (n_features,)
     costs : ndarray, shape (n_features,), or None
     budget : float
-        Infinite where there are no costs.
+        Infinite if there are no costs.
     at_most_one, exactly_one : DisjointGroups or None
     positions : ndarray, shape (n_features, n_dimensions), or None
     spacing : float
     what : str
-        "column", or "group" where groups of columns stand in their place.
+        "column", or "group" for groups of columns.
     """
 
     names: np.ndarray | None
@@ -337,7 +338,7 @@ class ColumnRules:
 
     @property
     def change(self) -> bool:
-        """Whether what may be taken depends on what was."""
+        """Whether the columns that may be taken depend on those already taken."""
         return (
             self.costs is not None
             or self.at_most_one is not None
@@ -351,7 +352,8 @@ class ColumnRules:
         return 0 if self.exactly_one is None else len(self.exactly_one.labels)
 
     def most(self) -> int:
-        """No selection that keeps to the rules has more columns than this."""
+        """An upper bound on the number of columns in a selection that obeys the
+        rules."""
         allowed = ~self.excluded
         bounds = [int(allowed.sum())]
         if self.costs is not None:
@@ -365,7 +367,7 @@ class ColumnRules:
         return min(bounds)
 
     def in_order(self, order: np.ndarray) -> "ColumnRules":
-        """The same for columns that are put in this order."""
+        """The same rules for columns put in this order."""
 
         def moved(groups: DisjointGroups | None) -> DisjointGroups | None:
             return groups and DisjointGroups(groups.codes[order], groups.labels)
@@ -394,14 +396,14 @@ class ColumnRules:
         Parameters
         ----------
         n_places : int
-            How many different columns are to be taken, those given among them.
+            How many different columns to take, including those given.
         given : ndarray of int, optional
             Columns that were taken before.
         power : float
-            What slack is divided by is the cost to this power.
+            Slack is divided by the cost to this power.
         open_purse : bool
-            Whether the budget is left out of account, but for columns that are above it
-            by themselves.
+            Whether to ignore the budget, except for columns that exceed it by
+            themselves.
 
         Returns
         -------
@@ -410,8 +412,8 @@ class ColumnRules:
         Raises
         ------
         ValueError
-            No column may be taken, the given ones do not keep to the rules, or there
-            are too few places, or columns, for the groups of `exactly_one`.
+            No column may be taken, the given ones break the rules, or there are too few
+            places, or columns, for the groups of `exactly_one`.
         """
         if given is None:
             given = np.empty(0, dtype=np.int64)
@@ -420,11 +422,11 @@ class ColumnRules:
     def tries(
         self, n_places: int, given: np.ndarray | None = None
     ) -> Iterator["ConstrainedColumns"]:
-        """The starts of searches one after the other: the first whose columns are
-        `within_budget` is the one to keep, or else the last.
+        """The starts of successive searches: keep the first whose columns are
+        `within_budget`, or else the last.
 
-        Where money is not scarce, it does not count; else slack is divided by the
-        square root of the cost, and at last by the cost.
+        If money is not scarce, costs are ignored; otherwise slack is divided by the
+        square root of the cost, and finally by the cost.
         """
         if self.costs is not None and np.ptp(self.costs[~self.excluded]) > 0:
             for power in (0.0, 0.5):
@@ -435,11 +437,11 @@ class ColumnRules:
 def starts_of(
     rules: ColumnRules | None, n_places: int, given: np.ndarray | None = None
 ) -> Iterator["ConstrainedColumns | None"]:
-    """The `tries` of the rules, up to the first that is `within_budget`; None, once,
-    where there are no rules.
+    """The `tries` of the rules, up to the first that is `within_budget`; None, once, if
+    there are no rules.
 
-    Whoever asks for the next start has made a selection with the last one: the selection
-    that a loop over them made last is the one to keep.
+    Before asking for the next start the caller has made a selection with the last one:
+    keep the last selection made in a loop over them.
     """
     if rules is None:
         yield None
@@ -464,14 +466,14 @@ class ConstrainedColumns(AllowedColumns):
     mask, required, worth, changes, stopped_after
         As in `AllowedColumns`.
     pool : ndarray of bool, shape (n_features,)
-        What may be taken at the start, and what is given.
+        The columns that may be taken at the start, and those given.
     taken : ndarray of bool, shape (n_features,)
     cost : float
-        Of those taken.
+        The cost of those taken.
     waiting : ndarray of int
-        The groups of `exactly_one` that have no column yet.
+        The groups of `exactly_one` that do not have a column yet.
     closed_by : ndarray of str, shape (n_features,)
-        Which parameter closed a column; empty where it is open, or was taken.
+        Which parameter closed a column; empty if it is open, or was taken.
     """
 
     def __init__(
@@ -508,27 +510,29 @@ class ConstrainedColumns(AllowedColumns):
 
     @property
     def n_left(self) -> int:
-        """How many more columns are to be taken."""
+        """How many more columns must be taken."""
         return self.n_places - int(self.taken.sum())
 
     def take(self, i: int) -> None:
-        """Column `i` was taken, for the first time or again, which costs nothing."""
+        """Note that column `i` was taken, for the first time or again, which costs
+        nothing."""
         if not self.taken[i]:
             self._note(i)
             self._close_what_does_not_fit()
 
     def finish(self) -> int:
-        """From now on only groups that wait get a column; how many these are."""
+        """From now on only waiting groups get a column; return their number."""
         self.n_places = int(self.taken.sum()) + len(self.waiting)
         self._close_what_does_not_fit()
         return len(self.waiting)
 
     def reasons(self) -> list[str]:
-        """The parameters that closed columns since the start, the one of most first."""
+        """The parameters that closed columns since the start, in decreasing order of
+        their number."""
         return self._reasons_for(self.pool & ~self.taken & ~self.mask)
 
     def all_reasons(self) -> list[str]:
-        """The parameters that closed columns, the one of most first."""
+        """The parameters that closed columns, in decreasing order of their number."""
         return self._reasons_for(~self.taken & ~self.mask)
 
     def _reasons_for(self, which: np.ndarray) -> list[str]:
@@ -536,7 +540,7 @@ class ConstrainedColumns(AllowedColumns):
         return [str(one) for one in found[np.argsort(-counts, kind="stable")]]
 
     def why_waits(self, group: int) -> str:
-        """Why a group of `exactly_one` has no column that may be taken."""
+        """Why no column of a group of `exactly_one` may be taken."""
         groups = self.rules.exactly_one
         assert groups is not None
         return self._why_closed(groups.codes == group)
@@ -559,7 +563,7 @@ class ConstrainedColumns(AllowedColumns):
         self.mask[which] = False
 
     def _note(self, i: int) -> None:
-        """Column `i` is taken: close it, and those that it excludes."""
+        """Column `i` is taken: close it and the columns that it excludes."""
         rules = self.rules
         self.taken[i] = True
         self.mask[i] = False
@@ -587,19 +591,19 @@ class ConstrainedColumns(AllowedColumns):
         return distance < self.rules.spacing * (1 - 1e-12)
 
     def _excluded_by(self, i: int) -> np.ndarray:
-        """The columns that could not be taken beside column `i`."""
+        """The columns that cannot be taken together with column `i`."""
         found = self._in_group_of(i, _AT_MOST_ONE)
         if self.rules.positions is not None:
             found = found | self._near(i)
         return found
 
     def _close_what_does_not_fit(self, at_start: bool = False) -> None:
-        """Close the columns for which money or places are left no more, or which would
-        take the last column from a group that waits.
+        """Close the columns for which there is no money or place left, or which would
+        take the last column from a waiting group.
         """
         rules = self.rules
         n_before = -1
-        # what one group closes may be the last column of another
+        # a column closed by one group may be the last of another
         while n_before != self.mask.sum():
             n_before = self.mask.sum()
             if rules.exactly_one is not None:
@@ -609,7 +613,8 @@ class ConstrainedColumns(AllowedColumns):
                 self._close(rules.costs + self._reserve(rules.costs) > left, _BUDGET)
 
     def _keep_for_groups(self, groups: DisjointGroups) -> None:
-        """Close what groups that wait need: the last places, and their last column."""
+        """Close columns that would take the last places, or the last column, from
+        waiting groups."""
         self.required = np.isin(groups.codes, self.waiting)
         if self.n_left <= len(self.waiting):
             self._close(~self.required, _EXACTLY_ONE)
@@ -624,8 +629,8 @@ class ConstrainedColumns(AllowedColumns):
             self._close(takes_last, _EXACTLY_ONE)
 
     def _reserve(self, costs: np.ndarray) -> np.ndarray:
-        """What each column has to leave for the groups that wait beside its own: the
-        cheapest column of each.
+        """The amount that each column has to leave for the other waiting groups: the
+        cost of the cheapest column of each.
         """
         reserve = np.zeros(len(costs))
         groups = self.rules.exactly_one
@@ -637,7 +642,7 @@ class ConstrainedColumns(AllowedColumns):
         return reserve
 
     def _check_given(self, given: np.ndarray) -> None:
-        """Raise an error if given columns do not keep to the rules."""
+        """Raise an error if given columns break the rules."""
         rules = self.rules
         for i in given:
             if rules.excluded[i]:
@@ -673,7 +678,7 @@ class ConstrainedColumns(AllowedColumns):
                 )
 
     def _check_start(self, given: np.ndarray) -> None:
-        """Raise an error if nothing may be taken, or not what has to be."""
+        """Raise an error if no column may be taken, or if required ones may not."""
         rules = self.rules
         groups = rules.exactly_one
         if groups is not None:
@@ -709,36 +714,39 @@ class ConstrainedColumns(AllowedColumns):
 
 
 def _worth(rules: ColumnRules, power: float) -> np.ndarray | None:
-    """One over the cost to this power, at most 1; None where all cost the same."""
+    """One over the cost to this power, scaled to at most 1; None if all costs are the
+    same."""
     if rules.costs is None or power == 0 or np.ptp(rules.costs[~rules.excluded]) == 0:
         return None
-    # what is free counts as costing a millionth of the dearest
+    # free columns count as costing a millionth of the dearest
     costs = rules.costs + 1e-6 * rules.costs.max()
     return (costs.min() / costs) ** power
 
 # %% ../nbs/K_constraints.ipynb #90010031
-LOST = 1e-10  # below this part of a direction, a pool does not reach it
-HARDLY = 0.01  # below this part of a direction, it is worth a warning
+LOST = 1e-10  # below this share of a direction, a pool does not reach it
+HARDLY = 0.01  # below this share of a direction, it is worth a warning
 
 
 @dataclass(frozen=True, eq=False)
 class Pool:
-    """The columns that may be taken, and what they hold of each direction of a space.
+    """The columns that may be taken, and their share of each direction of a space.
 
     Parameters
     ----------
     mask : ndarray of bool, shape (n_features,)
-        The columns that may be taken at the start, and those that are given.
+        The columns that may be taken at the start, and those given.
     eigenvalues : ndarray, shape (rank,)
-        What all of them together hold of the directions, each with weight one: between
-        0 and 1, smallest first. All are 1 where nothing is excluded.
+        The share of the directions that all of them together hold, each with weight
+        one: between 0 and 1, smallest first. All are 1 if nothing is excluded.
     root : ndarray, shape (rank, n_reached), or None
-        Makes rows of the pool's space of those of the whole; None where both are the
+        Maps rows of the whole space to rows of the pool's space; None if both are the
         same.
     shrinkage : ndarray, shape (n_reached,), or None
-        At a ridge, what it leaves of the pool's directions, largest first.
+        At a ridge, the factors by which it shrinks the pool's directions, largest
+        first.
     holders : ndarray of int
-        The excluded columns that hold most of what the pool hardly reaches; up to five.
+        The excluded columns that hold most of the directions that the pool hardly
+        reaches; up to five.
 
     Examples
     --------
@@ -757,7 +765,7 @@ class Pool:
     holders: np.ndarray
 
     def promise(self, own: Promise) -> Promise:
-        """What a promise for the data of the pool is worth for all of the data."""
+        """The promise for all of the data that follows from a promise for the pool."""
         if self.root is None:
             return own
         least = float(self.eigenvalues[0])
@@ -766,7 +774,7 @@ class Pool:
 
     def within(self, space: RowSpace) -> RowSpace:
         """The pool's own space, in which its rows are isotropic; at a ridge, a space at
-        that ridge. Rows of other columns have no meaning there.
+        that ridge. Rows of other columns are meaningless there.
         """
         if self.root is None:
             return space
@@ -789,7 +797,7 @@ def pool_of(space: RowSpace, mask: np.ndarray) -> Pool:
     Parameters
     ----------
     space : RowSpace
-        Of all of the data.
+        The space of all of the data.
     mask : ndarray of bool, shape (n_features,)
 
     Returns
@@ -821,7 +829,7 @@ def pool_of(space: RowSpace, mask: np.ndarray) -> Pool:
     shrinkage = None
     if space.ridge is not None:
         own, S = np.linalg.eigh(root.T @ held @ root)
-        # largest first; in directions without a column there is only the ridge
+        # largest first; directions without a column have only the ridge
         kept = np.flatnonzero(own > LOST * own[-1])[::-1]
         root = root @ S[:, kept]
         shrinkage = own[kept]
@@ -881,7 +889,7 @@ class _PoolRidgeSpace(RidgeSpace):
 
 
 def _inherit(own: RowSpace, space: RowSpace, root: np.ndarray) -> None:
-    """What a pool's space has of that of all of the data."""
+    """Copy what a pool's space shares with the space of all of the data."""
     own.small_svd = space.small_svd
     own.take_origin(space)
     own.first_multiple = space.first_multiple
@@ -897,10 +905,10 @@ def constrained_reference(
     ridge: float | None = None,
     rule: Literal["largest-norm", "best"] = "best",
 ) -> Sampling:
-    """Spectral sparsification under constraints: all columns judged at every step, and
-    all constraints looked up anew.
+    """Spectral sparsification under constraints: at every step all columns are judged
+    and all constraints are checked again.
 
-    The reference for `bss` with `constraints`, which returns the same and is faster.
+    The reference for `bss` with `constraints`, which returns the same result faster.
 
     Parameters
     ----------
@@ -909,17 +917,17 @@ def constrained_reference(
         Number of draws.
     constraints : Constraints
     rank : int, optional
-        How many leading directions of `X` are to be kept; all by default.
+        How many leading directions of `X` to keep; all by default.
     ridge : float, optional
-        In place of a rank.
+        A ridge instead of a rank.
     rule : {"best", "largest-norm"}
-        Which of the feasible columns that may be taken is: the one of largest slack in
+        Which of the feasible and allowed columns to take: the one of largest slack in
         the pool's own space, or the longest there.
 
     Returns
     -------
     Sampling
-        Of fewer draws where a step finds no column.
+        It has fewer draws if a step finds no column.
 
     References
     ----------
@@ -954,7 +962,7 @@ def constrained_reference(
 
 
 def _open_to(chosen: list[int], rules: ColumnRules) -> np.ndarray:
-    """The columns not chosen that no constraint on two columns forbids."""
+    """The unchosen columns that no constraint on pairs of columns forbids."""
     may = ~rules.excluded
     for i in chosen:
         may[i] = False
@@ -970,7 +978,7 @@ def _open_to(chosen: list[int], rules: ColumnRules) -> np.ndarray:
 def _may_be_taken(
     chosen: list[int], r: int, rules: ColumnRules, pool: np.ndarray, open_purse: bool
 ) -> np.ndarray:
-    """The columns of the pool that may be taken next, `r` being all there may be."""
+    """The columns of the pool that may be taken next, if `r` is the total allowed."""
     may = pool & _open_to(chosen, rules)
     waiting: list[np.ndarray] = []
     if rules.exactly_one is not None:
@@ -986,10 +994,10 @@ def _may_be_taken(
         for group in waiting:
             members = np.flatnonzero(group & may)
             for j in np.flatnonzero(may & ~group):
-                # of the group nothing would be left
+                # nothing of the group would be left
                 may[j] = np.any(_open_to([*chosen, int(j)], rules)[members])
         if rules.costs is not None and not open_purse:
-            # each leaves money for the cheapest of each group that waits
+            # each leaves money for the cheapest of each waiting group
             need = rules.costs + rules.costs[chosen].sum()
             for group in waiting:
                 if np.any(group & may):
@@ -1008,8 +1016,8 @@ def _literal_search(
     power: float,
     open_purse: bool,
 ) -> Sampling:
-    """One search, with slack over the cost to a power; the budget is kept to, unless
-    the purse is open.
+    """One search, with slack over the cost to a power; the budget is kept, unless the
+    purse is open.
     """
     d = X.shape[1]
     U, sigma, Vt = np.linalg.svd(X, full_matrices=False)
@@ -1027,7 +1035,7 @@ def _literal_search(
             costs = rules.costs + 1e-6 * rules.costs.max()
             worth = (costs.min() / costs) ** power
 
-    # the pool's own space: D is what its rows add up to there
+    # the pool's own space: there its outer products add up to D
     c, Q = np.linalg.eigh(V[pool].T @ V[pool] + np.diag(1 - part))
     reached = c > LOST
     rows = (V @ Q[:, reached]) / np.sqrt(c[reached])
@@ -1057,7 +1065,7 @@ def _literal_search(
         lower = np.sum((rows @ (N @ D @ N / rise - N)) * rows, axis=1)
         upper = np.sum((rows @ (P @ D @ P / fall + P)) * rows, axis=1)
 
-        # of those never taken the ones that may be, and of multiples the longest
+        # the allowed columns among those never taken, and the longest among multiples
         chosen = list(dict.fromkeys(draws))
         may = pool.copy()
         if rules is not None:
@@ -1079,7 +1087,7 @@ def _literal_search(
             keys = round_ties((lower - upper) * worth, SLACK_BITS)
         i = int(candidates[np.argmax(keys[candidates])])
 
-        # the middle of what both barriers allow
+        # the middle of the range that both barriers allow
         t = 2 / (lower[i] + upper[i])
         A = A + g * R + t * np.outer(rows[i], rows[i])
         draws.append(i)
@@ -1113,8 +1121,8 @@ cost_ : float
 class ConstraintMixin:
     """For certified selectors with the parameters `exclude` and `constraints`.
 
-    With the parameter `exchange`, too, columns that are excluded do not come in by
-    exchanges; other constraints are refused beside it.
+    With the parameter `exchange`, excluded columns do not come in by exchanges either;
+    other constraints are refused together with it.
 
     Attributes
     ----------
@@ -1152,14 +1160,14 @@ class ConstraintMixin:
         return None if pool is None else pool.mask
 
     def _rules(self, d: int) -> ColumnRules | None:
-        """What is to be kept to with `d` columns; None where all may be taken."""
+        """The rules for `d` columns; None if all may be taken."""
         names = getattr(self, "feature_names_in_", None)
         constraints = self.constraints or Constraints()
         return constraints.of_columns(d, names, self.exclude)
 
     def _n_asked(self, d: int) -> int | None:
-        """As many features as are asked for, but no more than the constraints leave,
-        where the rank or the ridge follows from that.
+        """The number of features requested, but no more than the constraints allow, if
+        the rank or the ridge follows from it.
         """
         r = super()._n_asked(d)  # type: ignore[misc]
         of_draws = getattr(self, "n_draws", None) is not None
@@ -1172,8 +1180,8 @@ class ConstraintMixin:
     def _keep_constraints(
         self, space: RowSpace, allowed: ConstrainedColumns, wanted: int | None
     ) -> None:
-        """Keep what is known once columns were chosen, and say what a person would want
-        to be told; `wanted` is how many different ones were.
+        """Store what is known once columns are chosen, and issue the warnings that a
+        user needs; `wanted` is the number of different columns requested.
         """
         if allowed.rules.costs is not None:
             self.cost_ = allowed.cost
@@ -1183,7 +1191,7 @@ class ConstraintMixin:
         warn_of_pool(space, self.pool_, allowed.rules.names, self._of_what)
 
     def _is_budget_spent(self) -> bool:
-        """Whether fewer came out since there was no money for more."""
+        """Whether fewer features were selected because there was no money for more."""
         return _BUDGET in vars(self).get("limited_by_", [])
 
     def _warn_of_choice(self, space: RowSpace, look: Any) -> None:
@@ -1196,7 +1204,7 @@ class ConstraintMixin:
         return self._no_more(super()._why_fewer(space))  # type: ignore[misc]
 
     def _no_more(self, otherwise: str) -> str:
-        """Why fewer features came out than were asked for."""
+        """Why fewer features were selected than requested."""
         reasons = vars(self).get("limited_by_", [])
         if not reasons:
             return otherwise
@@ -1207,7 +1215,7 @@ class ConstraintMixin:
         )
 
     def _check_no_constraints(self) -> None:
-        """Raise an error where `X` is in blocks of features."""
+        """Raise an error if there are constraints and `X` is in blocks of features."""
         for name in ("exclude", "constraints"):
             if getattr(self, name) is not None:
                 raise ValueError(
@@ -1228,7 +1236,7 @@ def check_constraints(constraints: Any) -> None:
 
 
 def check_groups_served(allowed: ConstrainedColumns) -> None:
-    """Raise an error if a group of `exactly_one` has no column after all."""
+    """Raise an error if a group of `exactly_one` ends without a column."""
     groups = allowed.rules.exactly_one
     if groups is None or len(allowed.waiting) == 0:
         return
@@ -1243,7 +1251,7 @@ def check_groups_served(allowed: ConstrainedColumns) -> None:
 def warn_of_pool(
     space: RowSpace, pool: Pool, names: np.ndarray | None, what: str = "column"
 ) -> None:
-    """Warn where the columns that may be taken hold next to nothing of a direction."""
+    """Warn if the columns that may be taken hold almost nothing of a direction."""
     count = int(np.sum(pool.eigenvalues < HARDLY))
     if count == 0:
         return
@@ -1261,8 +1269,8 @@ def warn_of_pool(
 def warn_of_stop(
     allowed: AllowedColumns, r: int, n_added: int, what_it_takes: str = "column"
 ) -> None:
-    """Warn if a search under constraints has ended before its `r` draws were made, and
-    `n_added` columns were added in another way.
+    """Warn if a search under constraints ended before its `r` draws, and `n_added`
+    columns were added in another way.
     """
     n = allowed.stopped_after
     if n is None or not isinstance(allowed, ConstrainedColumns):

@@ -17,8 +17,8 @@ from .arrays import Matrix, blas_threads_for, is_sparse
 
 # %% ../nbs/M_linear_programs.ipynb #d0d50005
 def _balanced(a: np.ndarray, signs: np.ndarray) -> np.ndarray:
-    """`a`, not negative, with the larger of the sums over the two classes brought down
-    to the smaller: then `y'a = 0`, and no entry has grown beyond `C`.
+    """Nonnegative `a`, with the larger of the sums over the two classes scaled down to
+    the smaller: then `y'a = 0`, and no entry has grown beyond `C`.
     """
     sums = a[signs > 0].sum(), a[signs < 0].sum()
     return a * np.where(
@@ -35,8 +35,8 @@ def certified_gap(
     value: float,
     a: np.ndarray,
 ) -> float:
-    """The relative gap between the objective `value` of `w` and the dual point near `a`
-    that is feasible.
+    """The relative gap between the objective `value` of `w` and a feasible dual point
+    near `a`.
 
     Parameters
     ----------
@@ -49,24 +49,24 @@ def certified_gap(
     w : ndarray, shape (n_features,)
     value : float
     a : ndarray, shape (n_samples,)
-        Between 0 and `C`; the rest is mended here.
+        Between 0 and `C`; other violations are repaired here.
     """
     a = _balanced(a, signs)
     largest = max(1.0, np.abs(w).max(initial=0.0))
-    # rounding of slack: weights without a price do it all
+    # only rounding of slack is left: unpenalised weights do everything
     if value <= 1e-14 * len(a) * C * largest:
         return 0.0
     pull = np.abs(Z.T @ a)
     free = penalties == 0
-    # A pull on a weight without a price cannot be scaled away: it counts as often as
-    # the weights are large.
+    # A pull on an unpenalised weight cannot be scaled away: it counts in proportion to
+    # the weight.
     off = pull[free].sum() * largest
     scale = max(1.0, np.max(pull[~free] / penalties[~free], initial=0.0))
     return float((value - (a.sum() - off) / scale) / value)
 
 
 class Optimum(NamedTuple):
-    """A solution of a program, and how good it is known to be.
+    """A solution of a program, and its certified accuracy.
 
     Attributes
     ----------
@@ -85,9 +85,8 @@ class Optimum(NamedTuple):
 
 
 def _constraints(Z: Matrix, signs: np.ndarray) -> sp.csc_array:
-    """`A` with `A x <= -1` for `x` of the parts `p`, `q`, the two parts of `b`, and
-    `xi`; none of them is negative. It is sparse even where `Z` is full, as HiGHS has
-    it.
+    """`A` with `A x <= -1`, where `x` consists of `p`, `q`, the two parts of `b`, and
+    `xi`, all nonnegative. It is sparse even if `Z` is dense, since HiGHS stores it so.
     """
     Z = sp.csr_array(Z)
     column = sp.csr_array(signs[:, None])
@@ -100,14 +99,14 @@ def solve_by_simplex(
     """The `Optimum`, by HiGHS, with a gap that is computed here; parameters as in
     `certified_gap`.
 
-    It serves sparse data, and is the oracle of the central path.
+    It serves sparse data, and is the oracle for the central path.
     """
     n, d = Z.shape
     Z = sp.csr_array(Z)
     A = _constraints(Z, signs)
     prices = np.concatenate([penalties, penalties, [0.0, 0.0], np.full(n, C)])
     best: Optimum | None = None
-    # HiGHS takes prices below 1e-7 for zero, and in another unit misses a price by as
+    # HiGHS treats prices below 1e-7 as zero, and in other units misses a price by that
     # much.
     for unit in dict.fromkeys(
         [
@@ -126,8 +125,7 @@ def solve_by_simplex(
             continue
         w = found.x[:d] - found.x[d : 2 * d]
         b = float(found.x[2 * d] - found.x[2 * d + 1])
-        # What HiGHS says of the gap is of the program that it has left after its own
-        # rounding.
+        # The gap that HiGHS reports is that of the program after its own rounding.
         value = float(
             penalties @ np.abs(w) + C * np.maximum(0, 1 - Z @ w - signs * b).sum()
         )
@@ -160,7 +158,7 @@ def refined_inverse(M: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
     def inverse(v: np.ndarray) -> np.ndarray:
         v = (scale * v.T).T
         x = sla.cho_solve(factor, v, check_finite=False)
-        # takes back what raising the diagonal has changed
+        # undo the effect of raising the diagonal
         for _ in range(2):
             x += sla.cho_solve(factor, v - M @ x, check_finite=False)
         return (scale * x.T).T
@@ -180,11 +178,11 @@ class Move(NamedTuple):
     Attributes
     ----------
     v : ndarray, shape (n_free,)
-        The change of the weights without a price.
+        The change of the unpenalised weights.
     a : ndarray, shape (n_samples,)
-        That of the dual variables.
+        The change of the dual variables.
     x, slack : ndarray, shape (2 * n_features + 2 * n_samples,)
-        Those of the four parts and of their slacks.
+        The changes of the four parts and of their slacks.
     """
 
     v: np.ndarray
@@ -197,37 +195,37 @@ class CentralPath:
     """A point on the way to the optimum of `min sum_j penalties_j |w_j| + C sum_i
     xi_i`, `Z w + U v + xi - s = 1`.
 
-    After every step all of `x` and `slack` are above zero, and the samples have their
-    equations up to rounding; the check below looks at that.
+    After every step all entries of `x` and `slack` are positive, and the equations of
+    the samples hold up to rounding; the check below tests that.
 
     Parameters
     ----------
     Z, U : ndarray, shapes (n_samples, n_features) and (n_samples, n_free)
         Samples times their labels; the columns of `U` are independent, and their
-        weights `v` have no price.
+        weights `v` are unpenalised.
     penalties : ndarray, shape (n_features,)
         Above zero.
     C : float
     a : ndarray, shape (n_samples,)
-        Where to begin: strictly inside the constraints of the dual.
+        The starting point: strictly inside the constraints of the dual.
 
     Attributes
     ----------
     Z, U, penalties, C
         As given.
     a : ndarray, shape (n_samples,)
-        The dual variables, now.
+        The current dual variables.
     v : ndarray, shape (n_free,)
-        The weights without a price, now.
+        The current unpenalised weights.
     x : ndarray, shape (2 * n_features + 2 * n_samples,)
-        `p`, `q`, `xi` and `s` in a row, with `w = p - q`.
+        `p`, `q`, `xi` and `s`, concatenated, with `w = p - q`.
     slack : ndarray, of the same shape
-        The slack of the constraint that each of `x` has in the dual.
+        The slack of the dual constraint that belongs to each entry of `x`.
     prices : ndarray, of the same shape
-        What a unit of each of `x` adds to the objective.
+        What a unit of each entry of `x` adds to the objective.
     growth : ndarray, of the same shape
-        By what factor each of `x` has grown in the last step, minus that of its slack;
-        there is none before the first step.
+        The factor by which each entry of `x` grew in the last step, minus that of its
+        slack; undefined before the first step.
     """
 
     def __init__(
@@ -249,9 +247,9 @@ class CentralPath:
         self.slack = np.concatenate([penalties - pull, penalties + pull, C - a, a])
         self.prices = np.concatenate([penalties, penalties, np.full(n, C), np.zeros(n)])
         self.x = np.concatenate([np.zeros(2 * d), np.full(n, 1.5), np.full(n, 0.5)])
-        # on the path all products of `x` and `slack` are equal: begin with the mean
+        # on the path all products of `x` and `slack` are equal: start from the mean
         self.x[: 2 * d] = self.slack @ self.x / (2 * n) / self.slack[: 2 * d]
-        # from here on each sample has its equation
+        # from here on the equation of each sample holds
         missing = self.missing()
         self.x[2 * d :] += np.maximum(np.concatenate([missing, -missing]), 0)
 
@@ -261,7 +259,7 @@ class CentralPath:
         return np.split(x, [d, 2 * d, 2 * d + n])
 
     def missing(self) -> np.ndarray:
-        """By how much each sample misses its equation: rounding."""
+        """By how much each sample violates its equation: rounding only."""
         p, q, xi, s = self.split(self.x)
         return 1 - self.Z @ (p - q) - self.U @ self.v - xi + s
 
@@ -271,11 +269,11 @@ class CentralPath:
         return float(abs(value - self.a.sum()) / value)
 
     def system(self) -> Callable[..., tuple[np.ndarray, ...]]:
-        """From `c`, `rho` and `-U'a` of the text to the changes of `v` and `a`, and the
-        gain.
+        """A function from `c`, `rho` and `-U'a` of the text to the changes of `v` and
+        `a`, and the gain.
 
-        The matrix is factored once, for the two right-hand sides of a step: that of the
-        features where they are fewer, else that of the samples.
+        The matrix is factored once, for the two right-hand sides of a step: the one of
+        the features if they are fewer, else the one of the samples.
         """
         Z = self.Z
         U = self.U
@@ -322,7 +320,7 @@ class CentralPath:
         u = -self.U.T @ self.a
 
         def move_to(products: np.ndarray) -> Move:
-            """After which `x` times `slack` would be `products`, to first order."""
+            """The move after which `x` times `slack` is `products`, to first order."""
             r = products / slack - x
             p, q, xi, s = self.split(r)
             v, a, gain = solve(p - q, missing - xi + s, u)
@@ -330,15 +328,15 @@ class CentralPath:
             return Move(v, a, r + x / slack * gains, -gains)
 
         mu = x @ slack / len(x)
-        # how far one can go towards products of 0 tells what products to aim at
+        # how far the step towards products of 0 can go decides what products to aim at
         guess = move_to(np.zeros_like(x))
         x_ahead = x + longest_step(x, guess.x) * guess.x
         slack_ahead = slack + longest_step(slack, guess.slack) * guess.slack
         ahead = x_ahead @ slack_ahead / len(x)
-        # Mehrotra's choice: the farther the guess can go, the nearer to 0; and the
+        # Mehrotra's choice: the farther the guess can go, the nearer to 0; plus the
         # product of the changes, which the linear equations leave out
         move = move_to(mu * (ahead / mu) ** 3 - guess.x * guess.slack)
-        # not quite to the border, where a product would be 0 before the others
+        # not quite to the boundary, where one product would reach 0 before the others
         t = 0.995 * longest_step(x, move.x)
         t_dual = 0.995 * longest_step(slack, move.slack)
         self.growth = t * move.x / x - t_dual * move.slack / slack
@@ -348,9 +346,9 @@ class CentralPath:
         self.a = self.a + t_dual * move.a
 
     def follow(self, tol: float, max_iter: int = 60) -> int:
-        """Go on until the gap is `tol`; the number of steps."""
+        """Go on until the gap is at most `tol`; return the number of steps."""
         for steps in range(max_iter):
-            # or where it is no number: the path has broken down
+            # or if it is NaN: the path has broken down
             if not self.gap() > tol:
                 return steps
             self.step()
@@ -358,7 +356,7 @@ class CentralPath:
 
 # %% ../nbs/M_linear_programs.ipynb #d0d50018
 def _rank_of_triangle(R: np.ndarray) -> int:
-    """The rank of a triangular factor from pivoted QR; what is below 1e-10 of the
+    """The rank of a triangular factor from pivoted QR; anything below 1e-10 of the
     largest is rounding.
     """
     sizes = np.abs(np.diagonal(R))
@@ -366,8 +364,8 @@ def _rank_of_triangle(R: np.ndarray) -> int:
 
 
 def to_independence(values: np.ndarray, directions: np.ndarray) -> np.ndarray:
-    """Move `values` along each of the directions until one of them is zero, and keep
-    that at zero from then on.
+    """Move `values` along each of the directions until one of them is zero, and keep it
+    at zero from then on.
 
     Parameters
     ----------
@@ -377,8 +375,8 @@ def to_independence(values: np.ndarray, directions: np.ndarray) -> np.ndarray:
     Returns
     -------
     ndarray, shape (m,)
-        With a zero more for each direction along which one could be reached; none that
-        was not zero has changed its sign.
+        With one more zero for each direction along which one could be reached; no
+        nonzero value has changed its sign.
     """
     while directions.shape[1]:
         h = directions[:, 0]
@@ -391,7 +389,7 @@ def to_independence(values: np.ndarray, directions: np.ndarray) -> np.ndarray:
         t = np.divide(-values, h, out=np.full(len(h), np.inf), where=moving)
         first = int(np.argmin(np.abs(t)))
         values = values + t[first] * h
-        # the others no longer move that one
+        # the other directions no longer move that one
         directions = rest - np.outer(h, rest[first] / h[first])
         values[first] = directions[first] = 0.0
     return values
@@ -404,21 +402,22 @@ def _vertex_of_face(
     `c` can move by the columns of `null`; the first `free` of its entries have no sign.
     """
     rest = np.setdiff1d(np.arange(len(A)), T)
-    # what must not change its sign: priced weights, and what samples have beyond 1
+    # these must not change sign: penalised weights, and the distance of samples from 1
     values = np.concatenate([c[free:], A[rest] @ c - 1])
     values = to_independence(values, np.vstack([null[free:], A[rest] @ null]))
     n_priced = len(c) - free
     kept = np.append(np.arange(free), free + np.flatnonzero(values[:n_priced]))
     T = np.append(T, rest[values[n_priced:] == 0])
     found = np.zeros(len(c))
-    # its columns are independent: the one solution, and free of what moving has rounded
+    # its columns are independent: the unique solution, without the rounding of the
+    # moves
     found[kept] = np.linalg.lstsq(A[np.ix_(T, kept)], np.ones(len(T)))[0]
     return found
 
 
 def vertex(path: CentralPath) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """An optimal vertex `w`, `v`, and optimal `a`, if the path has come near enough to
-    the optimum. Whether it has is for the gap to say: here nothing is checked.
+    the optimum. The gap shows whether it has: nothing is checked here.
     """
     free = path.U.shape[1]
     p, q, lacking, exceeding = path.split(path.growth > 0)
@@ -451,15 +450,15 @@ def vertex(path: CentralPath) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 # %% ../nbs/M_linear_programs.ipynb #d0d50021
 def _independent_columns(U: np.ndarray) -> np.ndarray:
-    """Indices of columns that are a basis of the span of all: the path needs a system
-    that is not singular, and weights without a price may do without the others.
+    """Indices of columns that form a basis of the span of all: the path needs a
+    nonsingular system, and the unpenalised weights of the other columns are not needed.
     """
     R, order = sla.qr(U, mode="r", pivoting=True)
     return np.sort(order[: _rank_of_triangle(R)])
 
 
 def _feasible_start(signs: np.ndarray, C: float) -> np.ndarray:
-    """Dual variables that are the same within a class and balanced, the largest of them
+    """Dual variables that are constant within each class and balanced; the largest is
     `C / 2`.
     """
     start = np.where(signs > 0, 1 / np.sum(signs > 0), 1 / np.sum(signs < 0))
@@ -468,10 +467,10 @@ def _feasible_start(signs: np.ndarray, C: float) -> np.ndarray:
 
 
 class _FeaturesInPlay:
-    """The program with the features that count, which become more on the way.
+    """The program restricted to the features that count, whose number grows on the way.
 
-    What is left out has no weight. Whether it should have one, `strain` shows at the
-    end: the gap of `at_vertex` is that of the program with all features.
+    Features left out have no weight. `strain` shows at the end whether they should: the
+    gap of `at_vertex` is that of the program with all features.
 
     Parameters
     ----------
@@ -489,9 +488,9 @@ class _FeaturesInPlay:
     U : ndarray, shape (n_samples, 1 + n_free)
         The signs, and the columns of these features.
     basis : ndarray of int
-        Columns of `U` that are a basis of the span of all.
+        Columns of `U` that form a basis of the span of all.
     start : ndarray, shape (n_samples,)
-        Dual variables to begin at.
+        Dual variables to start from.
     limits : ndarray, shape (n_features,)
         The largest pull that the dual allows on each feature.
     J : ndarray of int
@@ -514,14 +513,14 @@ class _FeaturesInPlay:
         self.J = np.setdiff1d(most_strained[:few], self.free)
 
     def strain(self, a: np.ndarray) -> np.ndarray:
-        """The pull of `a` on each feature, relative to what the dual allows: above 1 it
-        allows no more. What rounding can explain is taken off.
+        """The pull of `a` on each feature, relative to what the dual allows; above 1 is
+        a violation. The part that rounding can explain is subtracted.
         """
         return (np.abs(self.Z.T @ a) - 1e-13 * a.sum()) / self.limits
 
     def path(self) -> CentralPath:
-        """The beginning of a path for the features that are in play now."""
-        # at most half of what the dual allows: well inside
+        """The start of a path for the features now in play."""
+        # at most half of the dual's limits: well inside
         by_start = self.strain(self.start)[self.J]
         inside = self.start * min(1.0, 0.5 / by_start.max(initial=0.5))
         Z = self.Z[:, self.J]
@@ -529,8 +528,8 @@ class _FeaturesInPlay:
         return CentralPath(Z, U, self.penalties[self.J], self.C, inside)
 
     def followed(self) -> CentralPath | None:
-        """A path near its end, with all features in play that `a` strains; None where
-        it breaks down.
+        """A path near its end, with all features in play that `a` strains; None if it
+        breaks down.
         """
         tol = 0.03
         path = self.path()
@@ -543,10 +542,10 @@ class _FeaturesInPlay:
             missing = np.count_nonzero(strained > 1 + 1e-9)
             if missing == 0 and tol < 0.03:
                 return path
-            # nearly all are in play: from here on the end counts
+            # nearly all are in play: now go on to the end
             if missing <= len(self.J) / 20:
                 tol = 1e-8
-            # those that are nearly strained, too: they will be, as `a` grows
+            # also those that are nearly strained: they will be as `a` grows
             n_near = min(len(self.J), np.count_nonzero(strained > 0.8))
             near = np.argsort(-strained, kind="stable")[:n_near]
             if len(near):
@@ -554,7 +553,7 @@ class _FeaturesInPlay:
                 path = self.path()
 
     def at_vertex(self, path: CentralPath) -> Optimum:
-        """The vertex near the end of the path, as a machine of all features."""
+        """The vertex near the end of the path, as a model of all features."""
         part, v, a = vertex(path)
         price = self.penalties[self.J] @ np.abs(part)
         slack = np.maximum(0, 1 - path.Z @ part - path.U @ v).sum()
@@ -571,14 +570,14 @@ class _FeaturesInPlay:
 def solve_by_central_path(
     Z: np.ndarray, signs: np.ndarray, penalties: np.ndarray, C: float
 ) -> Optimum | None:
-    """The `Optimum`, by the central path; None where the gap stays above 1e-9."""
+    """The `Optimum`, by the central path; None if the gap stays above 1e-9."""
     if np.count_nonzero(penalties == 0) > len(signs) / 5:
-        return None  # next to nothing is left inside the dual
+        return None  # the interior of the dual is almost empty
     program = _FeaturesInPlay(Z, signs, penalties, C)
     path = program.followed()
     if path is None:
         return None
-    # nearer to the end the growth tells more surely which weights stay
+    # nearer to the end the growth shows more reliably which weights stay
     for finer in (1e-8, 1e-10, 1e-12):
         path.follow(finer)
         if not np.isfinite(path.gap()):
@@ -590,17 +589,17 @@ def solve_by_central_path(
 
 # %% ../nbs/M_linear_programs.ipynb #d0d50023
 def _few_entries(X: Matrix) -> bool:
-    """Whether so few entries are not zero that the simplex method is faster."""
+    """Whether so few entries are nonzero that the simplex method is faster."""
     stored = X.count_nonzero() if is_sparse(X) else np.count_nonzero(X)
     return bool(stored < 0.05 * X.shape[0] * X.shape[1])
 
 
 def _centred_and_scaled(X: Matrix, few: bool) -> tuple[Matrix, np.ndarray, np.ndarray]:
-    """`X` with columns of a largest entry between 1/2 and 1, their units, and what was
-    taken off first.
+    """`X` with the largest entry of each column between 1/2 and 1, the units, and the
+    shifts subtracted first.
 
-    Columns with `few` entries stay where they are, in a CSR array. The intercept takes
-    up a shift, and HiGHS takes entries below 1e-9 for zero.
+    With `few` entries the columns are not shifted and stay in a CSR array. The
+    intercept absorbs a shift, and HiGHS treats entries below 1e-9 as zero.
     """
     if few:
         X = sp.csr_array(X)
@@ -626,8 +625,8 @@ def at_price(
     w: np.ndarray,
     b: float,
 ) -> tuple[np.ndarray, float, float]:
-    """`w`, `b` and their objective; all a little larger where that costs less than the
-    slack that rounding leaves. `C` is the price of slack that counts, the full one.
+    """`w`, `b` and their objective; `w` and `b` are enlarged a little if that costs
+    less than the slack left by rounding. `C` is the full price of slack.
     """
 
     def priced(t: float) -> tuple[np.ndarray, float, float]:
@@ -643,7 +642,7 @@ def _optimum_at(
     price: float, Z: Matrix, signs: np.ndarray, penalties: np.ndarray, few: bool
 ) -> Optimum:
     """The `Optimum` for slack at this price: by the central path, or by the simplex
-    method where `Z` has few entries or the path does not arrive.
+    method if `Z` has few entries or the path fails.
     """
     found = None
     if not few:
@@ -661,8 +660,8 @@ def l1_program(
     """Minimise `sum_j penalties_j |w_j| + C sum_i max(0, 1 - y_i (x_i'w + b))`, a
     linear program.
 
-    The host array or CSR matrix `X` must not ask for slack at a price, `C` times its
-    entries, of more than 1e14 of the penalties.
+    `X` is a CPU array or CSR matrix. The price of slack, `C` times the entries of `X`,
+    must not exceed 1e14 times the penalties.
 
     Parameters
     ----------
@@ -676,12 +675,13 @@ def l1_program(
     Returns
     -------
     Optimum
-        Of `X` as given; the gap is that of the program in its own units.
+        The optimum for the original `X`; the gap is that of the program in its own
+        units.
 
     Raises
     ------
     ValueError
-        Slack is too dear, or HiGHS finds nothing.
+        Slack is too expensive, or HiGHS finds nothing.
     """
     n = len(signs)
     few = _few_entries(X)
@@ -694,7 +694,7 @@ def l1_program(
     # program to the last bit.
     unit = 2.0 ** np.frexp(C)[1]
     most = C / unit
-    # a weight at a price of n slacks is 0 anyway
+    # a weight that costs as much as n slacks is 0 anyway
     penalties = np.minimum(penalties / sizes / unit, 2 * n * most)
     dearest = penalties.max() or most
     best: Optimum | None = None
@@ -706,7 +706,7 @@ def l1_program(
                 f"about {sizes.max():.0e}: rescale X."
             )
         w, b, value, gap = _optimum_at(price, Z, signs, penalties, few)
-        # of a point that is feasible at every higher price too
+        # the gap of a point that is feasible at every higher price too
         dual = (1 - gap) * value
         w, b, value = at_price(Z, signs, penalties, most, w, b)
         gap = 1 - dual / value if value > dual else 0.0
@@ -716,6 +716,6 @@ def l1_program(
             break
     assert best is not None
     w, b, value, gap = best
-    # back from units and shifts to the data as given
+    # back from units and shifts to the original data
     w = w / sizes
     return Optimum(w, b - float(shift @ w), value * unit, gap)

@@ -52,10 +52,11 @@ from fsel_book.warm_fits import (
 
 # %% ../nbs/N_elimination_step.ipynb #73a9ad32
 def lowest_with_ties(values: Floats, k: int, tie: float) -> list[int]:
-    """Positions of the `k` least values, least first.
+    """Positions of the `k` smallest values, smallest first.
 
-    Values within `tie` of the least count as equal and go by position. The least is
-    that of those left, so that each of the `k` is what a call for one would give.
+    Values within `tie` of the smallest count as equal and are ordered by position. The
+    smallest is always that of the remaining values, so each of the `k` is what a call
+    for one would give.
     """
     values = values.copy()
     gone = []
@@ -67,9 +68,9 @@ def lowest_with_ties(values: Floats, k: int, tie: float) -> list[int]:
 # %% ../nbs/N_elimination_step.ipynb #13420dbb
 def _linear_products(S: Array, X: Array, V: Floats) -> Array:
     """Column c: the linear kernel without the feature X[:, c], times V[:, c], or times
-    the one column of `V` that stands for all.
+    the only column of `V`.
     """
-    # the others bring nothing
+    # the others contribute nothing
     rows = np.flatnonzero(V.any(axis=1))
     used = from_numpy(V[rows], X)
     return take_rows(S, rows).T @ used - X * namespace(X).sum(
@@ -82,13 +83,13 @@ def _polynomial_products(
 ) -> Array:
     """Column c: the polynomial kernel without the feature X[:, c], times V[:, c].
 
-    By the binomial sum for `(T - gamma x x')^p`, entry by entry. `S` are the inner
-    products of the whole samples; the terms alternate in sign, so no feature may make up
-    nearly all of them.
+    By the binomial sum for `(T - gamma x x')^p`, entry by entry. `S` holds the inner
+    products of the whole samples. The terms alternate in sign, so no feature may make
+    up nearly all of an inner product.
     """
     p = kernel.degree
     gamma = float(kernel.gamma)
-    # powers of gamma alone may be out of range
+    # powers of gamma by themselves may be out of range
     T = gamma * S + float(kernel.coef0)
     X = gamma**0.5 * X
     terms = (
@@ -101,9 +102,8 @@ def _polynomial_products(
 def _gaussian_products(K: Array, X: Array, V: Array) -> Array:
     """Column c: the Gaussian kernel without a feature, times V[:, c].
 
-    X[:, c] is that feature, centred, times the root of 2 gamma. The wider it is, the
-    more terms it takes: with the widest first, those that need no more drop off the
-    end.
+    X[:, c] is that feature, centred, times the square root of 2 gamma. Wider columns
+    take more terms: with the widest first, finished columns drop off the end.
     """
     xp = namespace(X)
     widths = to_numpy(xp.max(X * X, axis=0))
@@ -124,15 +124,15 @@ def _gaussian_products(K: Array, X: Array, V: Array) -> Array:
         else:
             total[:, :k] += term
         q += 1
-        # what the next term can be, relative to the first
+        # bound on the next term, relative to the first
         sizes *= widths[:k] / q
         sizes = sizes[sizes > 1e-15]
         P = P[:, : len(sizes)] * (X[:, : len(sizes)] / q**0.5)
     return take_columns(total, np.argsort(order))
 
 
-# how far from 0 the entries may be, times the root of 2 gamma, of which the Gaussian
-# products are expanded: 2 gamma x^2 is at most 2
+# how far from 0 entries, times the root of 2 gamma, may be for the expansion of the
+# Gaussian products: 2 gamma x^2 is at most 2
 _WIDEST = 2**0.5
 
 
@@ -140,14 +140,14 @@ def _centre_windows(X: Array) -> Array:
     """`X`, columns times the root of 2 gamma, each shifted so that as many entries as
     possible are at most `_WIDEST` from 0.
 
-    The kernel sees differences only, so any shift gives the same products; the better
-    it is, the fewer rows have to be formed.
+    The kernel depends only on differences, so any shift gives the same products; the
+    better the shift, the fewer rows have to be formed.
     """
     low = to_numpy(namespace(X).min(X, axis=0))
     high = to_numpy(namespace(X).max(X, axis=0))
     centre = (low + high) / 2
     for c in np.flatnonzero(high - low > 2 * _WIDEST).tolist():
-        # the window of this width that holds the most entries; its middle goes to 0
+        # the window of this width that holds the most entries; its centre moves to 0
         x = np.sort(to_numpy(X[:, c]))
         last = np.searchsorted(x, x + 2 * _WIDEST, side="right") - 1
         first = int((last - np.arange(len(x))).argmax())
@@ -156,34 +156,34 @@ def _centre_windows(X: Array) -> Array:
 
 
 class ReducedKernels:
-    """The kernels without one more of the features that are left, on all samples or on
-    some `rows` of them.
+    """The kernels without one of the remaining features, on all samples or on some
+    `rows` of them.
 
-    `matrix(c)` is the one without the c-th feature that is left; `reduced_products`
-    has them all, each times its own column of a matrix. What the solvers ask for is on
-    the CPU; sums, data and products are where the data are.
+    `matrix(c)` is the kernel without the c-th remaining feature; `reduced_products`
+    multiplies each of them with its own column of a matrix. The input of the solvers is
+    on the CPU; sums, data and products are on the device of the data.
 
     Attributes
     ----------
     kernel : kernel object
     left : ndarray of int, shape (n_left,)
-        The features that are left: the candidates.
+        The remaining features: the candidates.
     rows : ndarray of int, shape (n_rows,)
         The samples, as rows of `S`.
     S : array, shape (n_samples, n_samples), or None
-        The sums of the kernel over the features that are left, between all samples.
+        The sums of the kernel over the remaining features, between all samples.
     X : array or sparse matrix, shape (n_rows, n_features)
-        The samples, with the features that are gone set to zero.
+        The samples, with the removed features set to zero.
     K : ndarray, shape (n_rows, n_rows)
         The kernel matrix with all candidates, on the CPU.
     there : array, shape (n_rows, n_rows)
-        The same where the data are.
+        The same on the device of the data.
     columns : array, shape (n_rows, n_left)
         The values of the candidates.
     own : array, shape (n_rows,)
-        The sums of each sample with itself; empty for a kernel without sums.
+        The sum of each sample with itself; empty for a kernel without sums.
     lossy : ndarray of bool, shape (n_left,)
-        Whose kernel must be computed anew, because a subtraction would lose digits.
+        Which kernels must be recomputed, because a subtraction would lose digits.
     """
 
     def __init__(self, sums: RunningSums, K: Floats, there: Array = None) -> None:
@@ -203,7 +203,7 @@ class ReducedKernels:
 
     def on(self, rows: NDArray[np.intp]) -> "ReducedKernels":
         """The same on the samples `rows` only, such as the support vectors: products
-        and blocks are then as small as they.
+        and blocks are then small.
         """
         part = copy(self)
         part.K = part.there = principal_block(self.K, rows)
@@ -217,7 +217,7 @@ class ReducedKernels:
         return part
 
     def of(self, some: NDArray[np.intp]) -> "ReducedKernels":
-        """The same for some of the candidates only."""
+        """The same for only some of the candidates."""
         part = copy(self)
         part.left = self.left[some]
         part.columns = take_columns(self.columns, some)
@@ -225,12 +225,12 @@ class ReducedKernels:
         return part
 
     def host_columns(self) -> Floats:
-        """The columns of the features that are left, on the CPU."""
+        """The columns of the remaining features, on the CPU."""
         return to_numpy(self.columns)
 
     @property
     def linear(self) -> bool:
-        """Whether a feature is one column of the kernel, taken away: `K - x x'`."""
+        """Whether removing a feature subtracts one column: `K - x x'`."""
         return (
             isinstance(self.kernel, LinearKernel)
             and not self.kernel.normalised
@@ -238,7 +238,7 @@ class ReducedKernels:
         )
 
     def sums(self, some: slice | NDArray[np.intp]) -> Array:
-        """The sums between `some` of the samples and all, where they are."""
+        """The sums between `some` of the samples and all, on their device."""
         whole = len(self.rows) == self.S.shape[0]
         if whole and isinstance(some, slice):
             return self.S[some, :]
@@ -247,15 +247,15 @@ class ReducedKernels:
 
     def block(self, c: int, some: slice | NDArray[np.intp], out: Array = None) -> Array:
         """The rows `some` of the kernel matrix without the c-th feature, which is not
-        lossy, where the data are.
+        lossy, on the device of the data.
         """
         x = self.columns[:, int(c)]
         own = self.own - self.kernel.own_part(x)
         return rows_without(self.kernel, self.sums(some), own, x, some, out)
 
     def matrix_there(self, c: int, out: Array = None) -> Array:
-        """The kernel matrix without the c-th feature, where the data are; into `out`
-        where that is possible.
+        """The kernel matrix without the c-th feature, on the device of the data;
+        written into `out` if possible.
         """
         if self.lossy[c]:
             K = self.kernel.matrix(zero_feature(self.X, self.left[c]))
@@ -278,8 +278,8 @@ class ReducedKernels:
 
 # %% ../nbs/N_elimination_step.ipynb #35b1e132
 def _expanded_products(reduced: ReducedKernels, V: Array) -> Floats:
-    """`reduced_products` for the Gaussian kernel: expanded, but for the rows in which
-    a feature is far off.
+    """`reduced_products` for the Gaussian kernel: expanded, except for the rows in
+    which a feature is far away.
     """
     xp = namespace(reduced.columns)
     X = _centre_windows(float(2 * reduced.kernel.gamma) ** 0.5 * reduced.columns)
@@ -289,8 +289,8 @@ def _expanded_products(reduced: ReducedKernels, V: Array) -> Floats:
         return to_numpy(_gaussian_products(reduced.there, X, V))
     near = xp.astype(~far, xp.float64)
     total = np.array(to_numpy(_gaussian_products(reduced.there, X * near, V * near)))
-    # rows and columns of far samples have been left out: what they bring to the others,
-    # and their own rows in whole
+    # rows and columns of far samples have been left out: add their contribution to the
+    # others, and their own whole rows
     for c in np.flatnonzero(wide).tolist():
         rows = np.flatnonzero(to_numpy(far[:, c]))
         v = V[:, c]
@@ -301,11 +301,11 @@ def _expanded_products(reduced: ReducedKernels, V: Array) -> Floats:
 
 
 def reduced_products(reduced: ReducedKernels, V: Floats, expand: bool = True) -> Floats:
-    """Column c: the kernel matrix without the c-th feature, times V[:, c], where the
-    data are; back on the CPU.
+    """Column c: the kernel matrix without the c-th feature, times V[:, c], computed on
+    the device of the data and returned on the CPU.
 
-    For the Gaussian kernel by its expansion if allowed to `expand`. Whatever the way,
-    the products are those with `reduced.matrix(c)`, which the check below forms.
+    For the Gaussian kernel the expansion is used if `expand` allows it. In any case the
+    products are those with `reduced.matrix(c)`, which the check below forms.
     """
     kernel = reduced.kernel
     X = reduced.columns
@@ -321,17 +321,17 @@ def reduced_products(reduced: ReducedKernels, V: Floats, expand: bool = True) ->
             )
         if isinstance(kernel, RBFKernel) and expand:
             return _expanded_products(reduced, there)
-    out = namespace(reduced.there).empty_like(reduced.there)  # for one after another
+    out = namespace(reduced.there).empty_like(reduced.there)  # reused for each
     products = [reduced.matrix_there(c, out) @ there[:, c] for c in range(V.shape[1])]
     return to_numpy(namespace(X).stack(products, axis=1))
 
 # %% ../nbs/N_elimination_step.ipynb #c07a0024
 def regularised_cholesky(A: Floats, curvature: Floats) -> tuple[Floats, Floats] | None:
-    """Cholesky factor of `A + curvature`, and its solution for ones on the right; None
-    if there is none. `A` is overwritten.
+    """Cholesky factor of `A + curvature`, and the solution for a right-hand side of
+    ones; None if there is no factor. `A` is overwritten.
 
     The diagonal is raised a little, since `A` may be singular: a step need not be
-    exact, as its value is computed from the kernel itself.
+    exact, since its value is computed from the kernel itself.
     """
     if not len(A):
         return None
@@ -343,7 +343,7 @@ def regularised_cholesky(A: Floats, curvature: Floats) -> tuple[Floats, Floats] 
 def solve_by_factor(
     factor: tuple[Floats, Floats] | None, R: Floats, intercept: bool
 ) -> tuple[Floats, Floats]:
-    """Solve `A P + 1 b' = R`, with an intercept each column of `P` with sum 0; without
+    """Solve `A P + 1 b' = R`. With an intercept each column of `P` has sum 0; without
     one `b = 0`.
     """
     if factor is None:
@@ -357,20 +357,21 @@ def solve_by_factor(
 
 
 def best_step_length(step: Floats, pull: Floats, bent: Floats) -> Floats:
-    """Where along each step, from 0 to 1, the quadratic model of the dual is greatest.
+    """The length of each step, from 0 to 1, at which the quadratic model of the dual is
+    largest.
 
-    `pull` is the slope of the dual, and `bent` minus its Hessian times the step; one
-    that leads downhill has the length 0.
+    `pull` is the slope of the dual, and `bent` is minus its Hessian times the step; a
+    step that leads downhill gets length 0.
     """
     gain = np.maximum((step * pull).sum(axis=0), 0)
     return gain / np.maximum((step * bent).sum(axis=0), np.maximum(gain, 1e-300))
 
 
 def one_sided_box(risk: EmpiricalRisk, u: Floats) -> tuple[Floats, Floats]:
-    """The box, each entry kept on its side of 0; well inside it where the dual is
-    smooth only there.
+    """The box, with each entry kept on its side of 0; well inside the box if the dual
+    is smooth only there.
 
-    Across 0 the slope may jump, and Newton's model of the dual ends there.
+    The slope may jump at 0, and Newton's model of the dual ends there.
     """
     lo, hi = risk.box()
     if not risk.sharp:
@@ -384,9 +385,9 @@ class CandidateBounds:
     """For each candidate a dual point on the support vectors, column c of `U`, and
     bounds on the objective without it.
 
-    It belongs to one machine and one step of the elimination. What must stay true: each
-    point is feasible, `values` are dual values of points that were found, and `upper`
-    objectives of machines that do without the candidate. So any step may be tried.
+    It belongs to one model and one step of the elimination. The invariants: each point
+    is feasible, `values` are dual values of points that were found, and `upper` are
+    objectives of models without the candidate. So any step may be tried.
 
     Attributes
     ----------
@@ -402,7 +403,7 @@ class CandidateBounds:
     before : float
         The dual value of the present optimum.
     rounding : float
-        What rounding errors of its quadratic form may add up to.
+        The largest total rounding error of its quadratic form.
     expand : bool
         Whether the expansion of the Gaussian products is exact enough.
     lo, hi : ndarray, shape (n_support,)
@@ -411,19 +412,20 @@ class CandidateBounds:
         The support vectors that are free at the present optimum, as positions in
         `rows`.
     factor : tuple of two ndarrays, or None
-        What `solve_by_factor` takes: the Hessian of the present problem on `F`.
+        The input of `solve_by_factor`: the factored Hessian of the present problem on
+        `F`.
     U : ndarray, shape (n_support, n_left)
         The dual points.
     KU : ndarray, shape (n_support, n_left)
-        Each times the kernel without the candidate.
+        Each point times the kernel without the candidate.
     values : ndarray, shape (n_left,)
         Lower bounds: the dual values of these points, or of those in `near`.
     near : dict
-        Better points on all samples, of some candidates. For these `values[c]` is no
-        longer that of `U[:, c]`: no `tighten_alone` after it, which would add its gain
-        to the value of the other point, and what comes out need be no bound.
+        Better points on all samples, for some candidates. For these `values[c]` no
+        longer belongs to `U[:, c]`. Do not call `tighten_alone` for them: it would add
+        its gain to the value of the other point, and the result need not be a bound.
     upper : ndarray, shape (n_left,)
-        Upper bounds: objectives of machines without the candidate.
+        Upper bounds: objectives of models without the candidate.
     """
 
     def __init__(
@@ -438,7 +440,8 @@ class CandidateBounds:
         self.risk = risk.on(self.rows)
         self.before = -float(self.risk.phi(u) + u @ self.reduced.K @ u / 2)
         self.rounding = rounding_error(self.reduced.K, u)
-        # kernel values are at most 1 and products right to 1e-14, so u'Ku to this
+        # kernel values are at most 1 and products accurate to 1e-14, so u'Ku is
+        # accurate to this
         self.expand = 1e-14 * np.abs(u).sum() ** 2 < risk.tie
         self.lo, self.hi = one_sided_box(self.risk, u)
         self.F = np.flatnonzero((u > self.lo) & (u < self.hi))
@@ -446,10 +449,10 @@ class CandidateBounds:
             principal_block(self.reduced.K, self.F), self.risk.curvature(u)[self.F]
         )
         self.U = np.repeat(u[:, None], len(reduced.left), axis=1)
-        # where one column stands for all
+        # if one column represents all
         same = u[:, None] if self.reduced.linear else self.U
         KU = reduced_products(self.reduced, same, self.expand)
-        # some libraries hand out views that cannot be written
+        # some libraries return read-only views
         self.KU = np.require(KU, requirements="W")
         self.values = -self.risk.phi(self.U) - (self.U * self.KU).sum(axis=0) / 2
         self.near: dict[int, Floats] = {}
@@ -463,13 +466,13 @@ class CandidateBounds:
         )
 
     def step(self, some: Any, F: NDArray[np.intp], P: Floats) -> Floats:
-        """The step from `U` towards `U + P` on the rows `F` that is feasible."""
+        """The feasible step from `U` towards `U + P` on the rows `F`."""
         U = self.U[F][:, some]
         total = U.sum(axis=0) if self.intercept else None
         return nearest_feasible(U + P, self.lo[F, None], self.hi[F, None], total) - U
 
     def start(self, c: int) -> Floats:
-        """The best dual point of candidate `c` on all samples: where its fit begins."""
+        """The best dual point of candidate `c` on all samples: the start of its fit."""
         if c in self.near:
             return self.near[c]
         u = np.zeros(self.n)
@@ -483,9 +486,9 @@ def _own_directions(
     """The Newton directions of the candidates on the rows `F`, and the intercepts after
     a whole step; `reduced` has these candidates, and `pull` their pulls on `F`.
 
-    With the Hessian of the present kernel. That of a linear kernel without a feature
-    differs from it by one column, which is taken into account: there each direction is
-    the candidate's own.
+    They use the Hessian of the present kernel. For a linear kernel without a feature
+    the Hessian differs by one column, which is taken into account: there each direction
+    is the candidate's own.
     """
     P, b = solve_by_factor(bounds.factor, pull, bounds.intercept)
     if not reduced.linear:
@@ -522,9 +525,9 @@ def tighten_bounds(bounds: CandidateBounds, some: NDArray[np.intp]) -> None:
 def tighten_alone(bounds: CandidateBounds, c: int) -> None:
     """One Newton step for candidate `c` with its own kernel, on its free rows.
 
-    It reads the products `KU` of the candidate and leaves them as they were: once for
-    each candidate at most, and no `tighten_bounds` after it. With products that are out
-    of date what comes out is no bound.
+    It reads the products `KU` of the candidate and does not update them. So call it at
+    most once for each candidate, and not before `tighten_bounds`: with outdated
+    products the result is not a bound.
     """
     u = bounds.U[:, c]
     F = np.flatnonzero((u > bounds.lo) & (u < bounds.hi))
@@ -563,22 +566,22 @@ def bound_both(
     """Bounds for `some` candidates from guesses at their dual optima, `V`, and their
     intercepts.
 
-    The objectives of these machines are upper bounds, whether `V` is feasible or not;
-    the dual values of the feasible points near `V` are lower bounds. `V` has a row for
-    each sample, and `risk` is on all of them.
+    The objectives of these models are upper bounds, whether `V` is feasible or not; the
+    dual values of the feasible points near `V` are lower bounds. `V` has a row for each
+    sample, and `risk` is on all of them.
     """
     reduced = bounds.whole.of(some)
     lo, hi = risk.box()
     U = nearest_feasible(V, lo[:, None], hi[:, None], 0.0 if bounds.intercept else None)
-    # where both are nearly the same, one product serves for the two bounds
+    # if both are nearly the same, one product serves for both bounds
     off = np.abs(U - V).max(axis=0) > 1e-6 * np.abs(V).max(axis=0)
     V = np.where(off, V, U)
     f = reduced_products(reduced, V, bounds.expand)
     upper = (V * f).sum(axis=0) / 2 + risk.C @ risk.loss.value(risk.y[:, None], f + b)
     lengths = np.sqrt(np.maximum(reduced.K.diagonal(), 0))
     size = lengths @ np.abs(V)
-    # u'Ku and the losses are sums whose terms add up in size to this: where rounding of
-    # that is more than a tie, it is rounding and no bound
+    # u'Ku and the losses are sums whose absolute terms add up to this: if its rounding
+    # is more than a tie, there is no bound
     upper[np.finfo(float).eps * size * (size + lengths @ risk.C) > risk.tie] = np.inf
     bounds.upper[some] = np.minimum(bounds.upper[some], upper)
     off = np.flatnonzero(off)
@@ -594,15 +597,17 @@ def bound_by_columns(
     bounds: CandidateBounds, risk: EmpiricalRisk, c: int, share: float
 ) -> None:
     """Bounds for candidate `c` with the linear kernel, at most a `share` of its price
-    apart: of the rise of the objective above `before` without it. No start for a fit.
+    apart; the price is the rise of the objective above `before` without it. They give
+    no starting point for a fit.
 
-    Where rounding is more than a tie the bounds stay as they are, as they always may: a
-    fit then decides.
+    If rounding is more than a tie the bounds are not changed, which is always allowed:
+    a fit then decides.
 
-    For more samples than features: the other columns are a root of the kernel matrix.
+    For more samples than features: the other columns are a square root of the kernel
+    matrix.
     """
     if bounds.rounding > risk.tie:
-        # the price is a difference of two numbers with errors of that size
+        # the price is a difference of two numbers with errors of this size
         return
     G = np.delete(bounds.whole.host_columns(), c, axis=1)
     now = interior_point(G, risk, bounds.intercept, base=bounds.before, share=share)
@@ -625,14 +630,14 @@ class Tableau:
     """The optimality conditions of a sharp loss and the linear kernel, solved for the
     free entries of `u`.
 
-    As its value and its pull rise, an entry climbs a stair: at the lower bound (0),
+    As its value and its pull rise, an entry climbs a staircase: at the lower bound (0),
     free (1), at zero (2), free (3), at the upper bound (4). On even steps its pull
     rises, on odd ones its value. All arrays have the entries free in `u` first, then
-    the others, then the intercept and the weight `t` of the feature that goes: `size`
-    is two more than the number of samples.
+    the others, then the intercept and the weight `t` of the removed feature: `size` is
+    two more than the number of samples.
 
-    What `follow` returns may be inexact or no optimum at all: `bound_both` computes
-    afresh what it is worth.
+    The result of `follow` may be inexact or not an optimum at all: `bound_both`
+    computes what it is worth.
 
     Attributes
     ----------
@@ -645,17 +650,17 @@ class Tableau:
     m : int
         How many are free.
     ways : ndarray, shape (n_left, size)
-        For each feature what a unit of `t` adds to the values of the free entries and
-        to the intercept, takes from the pulls of the others, and leaves of itself.
+        For each feature, what a unit of `t` adds to the values of the free entries and
+        to the intercept, subtracts from the pulls of the others, and leaves of itself.
     moves : ndarray, shape (size, size)
-        What a unit of the pull of a free entry, or of the value of another one, does to
-        all of these. The last row and column are those of the candidate in work.
+        The effect on all of these of a unit of the pull of a free entry, or of the
+        value of another one. The last row and column belong to the current candidate.
     signs : ndarray, shape (size,)
         The sign with which `moves` acts: -1 for pulls.
     low, high : ndarray, shape (5, size)
-        The ends of each step of the stair, of the pull or of the value.
+        The ends of each step of the staircase, in the pull or in the value.
     stair : ndarray of int, shape (size,)
-        On which step each entry is at `u`.
+        The step of each entry at `u`.
     floor, ceiling : ndarray, shape (size,)
         The ends of these steps.
     start : ndarray, shape (size,)
@@ -682,17 +687,18 @@ class Tableau:
         # a change costs a little, so that no system is singular
         self._solve(K, X, F, N, bent + 1e-8 * K.trace() / len(u), intercept)
 
-        # the stair: at zero the pull may be between the two slopes there
+        # the staircase: at zero the pull may be between the two slopes there
         down = np.where(lo < 0, risk.slope(0 * u, -1), -np.inf)
         up = np.where(hi > 0, risk.slope(0 * u, 1), np.inf)
         inf = np.full(len(u), np.inf)
         self.low = self._limits([-inf, lo, down, 0 * u, up], -np.inf)
         self.high = self._limits([down, 0 * u, up, hi, inf], np.inf)
         pull = -(K @ u) - bent * u
-        # what the pull of a free entry has beyond the slope on its side: they agree but
-        # for rounding
+        # the pull of a free entry minus the slope on its side: they agree up to
+        # rounding
         b = float(np.mean((pull - np.where(u > 0, up, down))[F])) if intercept else 0.0
-        # the intercept and `t` are on no stair: on a step without ends they never stop
+        # the intercept and `t` have no staircase: on a step without ends they never
+        # stop
         self.stair = np.append(stair[self.order], (2, 2))
         at = np.arange(len(self.stair))
         self.floor = self.low[self.stair, at]
@@ -745,8 +751,8 @@ class Tableau:
         return np.column_stack([np.array(steps)[:, self.order], np.full((5, 2), end)])
 
     def point(self, stair: NDArray[Any], z: Floats) -> tuple[Floats, float]:
-        """The dual point and the intercept where the entries are on these steps, and
-        `z` has the values of the free ones and the pulls of the others.
+        """The dual point and the intercept, given the steps of the entries and in `z`
+        the values of the free ones and the pulls of the others.
         """
         V = np.empty_like(self.u)
         value = np.where(stair < 2, self.low[1], np.where(stair > 2, self.high[3], 0.0))
@@ -754,10 +760,10 @@ class Tableau:
         return V, float(z[-2])
 
     def guess(self, c: int, rounds: int = 40) -> tuple[Floats, float] | None:
-        """What `follow` returns, if a few rounds of changing all that is wrong find it.
+        """The result of `follow`, if a few rounds of correcting all violations find it.
 
         Each entry is on its step at `u` (`state` 0) or on a neighbouring one (-1, 1);
-        the optimum is seldom farther away, and the path serves where it is.
+        the optimum is seldom farther away, and if it is, the path finds it.
         """
         state = np.zeros(len(self.stair), dtype=np.int8)
         t = len(self.stair) - 1
@@ -769,7 +775,7 @@ class Tableau:
             # the small system: entries on other steps than at first, and `t`
             rows = self.moves[at]
             step = self.stair[at] + state[at]
-            # each of them has to be at the end where it left its step
+            # each of them must be at the end where it left its step
             goals = self.signs[at] * (
                 np.where(side > 0, self.ceiling[at], self.floor[at]) - self.start[at]
             )
@@ -785,8 +791,8 @@ class Tableau:
             new = (z > self.ceiling + self.tol).view(np.int8) - (
                 z < self.floor - self.tol
             ).view(np.int8)
-            # those in the system move along their new step by `x`, from the end where
-            # they came in; one that is beyond it goes back to the first
+            # entries in the system move along their new step by `x`, from the end where
+            # they entered; one that is beyond it goes back to the first
             z[at] = np.where(side > 0, low, np.where(side < 0, high, 0.0)) + x
             new[at] = np.where(
                 (z[at] >= low - self.tol) & (z[at] <= high + self.tol), side, 0
@@ -798,7 +804,7 @@ class Tableau:
             fewest = min(fewest, len(change))
             if stalled == 3:
                 break
-            # only those that are met first on the way
+            # only those that the path meets first
             if len(change) > max(8, self.m // 16):
                 too_far = np.maximum(z - self.ceiling, self.floor - z) / np.maximum(
                     np.abs(move), 1e-30
@@ -809,11 +815,11 @@ class Tableau:
         return None
 
     def path(self, c: int) -> tuple[Floats, float] | None:
-        """What `follow` returns, by the path on which the weight of candidate `c` goes
+        """The result of `follow`, by the path on which the weight of candidate `c` goes
         to 0; None if that is too long.
 
-        `left` is how far the weight still is from 0, and `j` the entry that has met the
-        end of its step.
+        `left` is how far the weight still is from 0, and `j` is the entry that has
+        reached the end of its step.
         """
         stair = self.stair.copy()
         z = self.start.copy()
@@ -824,7 +830,7 @@ class Tableau:
         left = abs(self.w[c])
         j = len(z) - 1
         for _ in range(4 * len(z)):
-            # on a step of the kind that it had at first, it is as the tableau has it
+            # on a step of its first kind, it is as in the tableau
             if system.m and (stair[j] - self.stair[j]) % 2 == 0:
                 system.leave(int((system.F == j).argmax()))
             elif not system.enter(j):
@@ -833,13 +839,13 @@ class Tableau:
             x = np.sign(self.w[c]) * system.store[: system.m, 0]
             dz = self.signs * (x @ system.rows[: system.m])
             dz[system.F] = x
-            # what stands still has endless room, at its end as well
+            # an entry that does not move has infinite room, even at its end
             with np.errstate(all="ignore"):
                 room = np.where(dz >= 0, high - z + 1e-300, low - z) / dz
             j = int(room.argmin())
             step = min(max(room[j], 0.0), left)
             if not step >= 0:
-                break  # no number
+                break  # NaN
             left -= step
             z += step * dz
             if not left:
@@ -851,18 +857,19 @@ class Tableau:
         return None
 
     def follow(self, c: int) -> tuple[Floats, float]:
-        """The dual optimum and the intercept without candidate `c`; those with it where
-        neither way leads there.
+        """The dual optimum and the intercept without candidate `c`; those with it if
+        neither way succeeds.
         """
-        self.moves[-1] = self.moves[:, -1] = self.ways[c]  # where both ways look for it
+        self.moves[-1] = self.moves[:, -1] = self.ways[c]  # both ways read it there
         return self.guess(c) or self.path(c) or (self.u, float(self.start[-2]))
 
 # %% ../nbs/N_elimination_step.ipynb #e56b6d78
 def excess_price(lower: Floats, upper: Floats, gone: NDArray[np.intp]) -> float:
-    """How much more the candidates `gone` may cost, one by one, than the cheapest as
-    many.
+    """How much more the candidates `gone` may cost, one by one, than the same number of
+    cheapest ones.
 
-    At worst the dearest of them would have to be exchanged for the cheapest that stay.
+    At worst the dearest of them would have to be exchanged for the cheapest of those
+    that stay.
     """
     kept = np.delete(lower, gone)
     k = min(len(gone), len(kept))
@@ -872,12 +879,12 @@ def excess_price(lower: Floats, upper: Floats, gone: NDArray[np.intp]) -> float:
 
 
 class EliminationStep:
-    """One step of the elimination: bounds on the values without each feature, exact
+    """One step of the elimination: bounds on the values without each feature, and exact
     values where bounds do not decide.
 
-    `least` chooses what fits of all candidates would choose, but for ties; `cut` keeps
-    the promise of its docstring. The tests compare with the
-    algorithm as printed, which fits all candidates.
+    Up to ties, `least` chooses what fits of all candidates would choose; `cut` keeps
+    the promise of its docstring. The tests compare with the algorithm as printed, which
+    fits all candidates.
 
     Attributes
     ----------
@@ -888,20 +895,20 @@ class EliminationStep:
         Their optima with all candidates.
     intercept : bool
     out : array, shape (n_samples, n_samples)
-        Memory for a kernel matrix, where the data are.
+        Memory for a kernel matrix, on the device of the data.
     tie : float
-        Values that differ by no more are equal.
+        Values that differ by no more than this count as equal.
     machines : list of CandidateBounds
     fits : dict
-        Of each candidate that was fitted: the dual points of all machines, and the sum
-        of their values.
+        For each fitted candidate: the dual points of all models, and the sum of their
+        values.
     refits : int
         How many fits were begun.
     tableaux : list of Tableau
         One for each machine, made when the first candidate is followed.
     followable : bool
         Whether candidates can be followed: a linear kernel, a sharp loss, and a free
-        sample in each machine.
+        sample in each model.
     quick : bool
         Whether that is quicker than a fit.
     """
@@ -934,8 +941,8 @@ class EliminationStep:
             and risks[0].sharp
             and all(len(one.F) for one in self.machines)
         )
-        # Where as many are free as there are features, a path turns so often that a fit
-        # is as quick.
+        # If as many samples are free as there are features, a path turns so often that
+        # a fit is as quick.
         bent = risks[0].curvature(us[0]).any()
         most = len(reduced.K) if bent else len(reduced.left) - 1
         self.quick = self.followable and all(
@@ -943,7 +950,7 @@ class EliminationStep:
         )
 
     def bounds(self) -> Floats:
-        """The lower bound for each candidate, summed over the machines, minus rounding
+        """The lower bound for each candidate, summed over the models, minus rounding
         errors; exact after a fit.
         """
         lower = np.sum(
@@ -961,12 +968,12 @@ class EliminationStep:
 
     def follow(self, some: NDArray[np.intp]) -> None:
         """Bounds for `some` candidates from their dual optima, or points near these: by
-        the columns that stay where samples are many, else by the tableau.
+        the remaining columns if there are many samples, else by the tableau.
         """
         if not self.quick and 8 * len(self.reduced.left) <= len(self.reduced.K):
             for machine, risk in zip(self.machines, self.risks):
                 for c in some:
-                    # nearer is not needed to compare prices
+                    # more accuracy is not needed to compare prices
                     bound_by_columns(machine, risk, int(c), 2.5e-4)
             return
         if not self.tableaux:
@@ -979,14 +986,14 @@ class EliminationStep:
             bound_both(machine, risk, some, np.array(V).T, np.array(b))
 
     def refit(self, c: int, limit: float = np.inf) -> None:
-        """All machines without feature `c`; given up as soon as values and bounds add
-        up to more than the limit.
+        """Fit all models without feature `c`; stop as soon as values and bounds add up
+        to more than the limit.
         """
         self.refits += 1
         K = self.reduced.matrix(c, self.out)
         us: list[Floats] = []
         for machine, risk in zip(self.machines, self.risks):
-            # what the other machines cost at least is not left for this one
+            # the lower bounds of the other models reduce the limit for this one
             enough = limit - sum(
                 other.values[c] for other in self.machines if other is not machine
             )
@@ -994,7 +1001,7 @@ class EliminationStep:
                 K, risk, machine.start(c), self.intercept, float(enough)
             )
             us.append(u)
-            # not the larger one: the bound before it has rounding errors
+            # not the maximum of both: the earlier bound has rounding errors
             machine.values[c] = value
             # above the limit: the bound has ruled it out, and it has no exact value
             if not exact:
@@ -1003,8 +1010,8 @@ class EliminationStep:
         self.fits[c] = us, float(sum(machine.values[c] for machine in self.machines))
 
     def limit(self, k: int) -> float:
-        """What a bound must exceed to rule a candidate out: the `k`-th least exact
-        value, a tie, and rounding errors.
+        """The value that a bound must exceed to rule a candidate out: the `k`-th
+        smallest exact value plus a tie and rounding errors.
         """
         values = sorted(value for _, value in self.fits.values())
         if len(values) < k:
@@ -1016,13 +1023,13 @@ class EliminationStep:
         )
 
     def cut(self, sizes: Sequence[int], tolerance: float) -> list[int]:
-        """The features to remove together, in the order of their lower bounds, as many
-        as the first of `sizes` says.
+        """The features to remove together, in the order of their lower bounds; the
+        first of `sizes` is their number.
 
-        What is promised holds for the first `m` of them, for each `m` in `sizes`: they
-        cost at most `tolerance` times the prices of all features more than the `m`
-        cheapest ones. The bounds are sharpened until that is certain: by a step, then
-        by following features, then by fits of those that might cost most.
+        The promise holds for the first `m` of them, for each `m` in `sizes`: they cost
+        more than the `m` cheapest ones by at most `tolerance` times the prices of all
+        features. The bounds are sharpened until that is certain: by a step, then by
+        following features, then by fits of those that might cost most.
         """
         before = sum(machine.before for machine in self.machines)
         k = sizes[0]
@@ -1034,14 +1041,15 @@ class EliminationStep:
             upper = np.sum([machine.upper for machine in self.machines], axis=0)
             order = np.argsort(lower, kind="stable")
             if not stepped[order[:k]].all():
-                # a few more, since others take the places of those that rise
+                # a few more, since others may replace those that rise
                 some = order[: k + k // 2 + 8]
                 some = some[~stepped[some]]
                 for machine, risk in zip(self.machines, self.risks):
                     _bound_by_step(machine, risk, some)
                 stepped[some] = True
                 continue
-            # of what all features cost at least; a tenth of a tie each is nothing
+            # relative to the lower bounds of all prices; a tenth of a tie each is
+            # negligible
             allowed = tolerance * np.maximum(lower - before, 0).sum()
             over = [
                 m
@@ -1050,7 +1058,8 @@ class EliminationStep:
             ]
             if not over:
                 return order[:k].tolist()
-            # what is sure to cost no more than one that stays need not be sharpened
+            # a feature that surely costs no more than one that stays need not be
+            # sharpened
             gone = order[: over[0]]
             kept = order[over[0] :]
             unsure = upper[gone] - lower[kept].min(initial=np.inf)
@@ -1062,12 +1071,12 @@ class EliminationStep:
                 self.refit(int(gone[unsure.argmax()]))
 
     def least(self, k: int) -> list[int]:
-        """The `k` features whose removal raises the objective least, by the loop of the
+        """The `k` features whose removal raises the objective least, by the loop in the
         text.
 
-        `waiting` are the candidates that no bound has ruled out and no fit has settled,
-        `alone` those that have had a step, or a path, of their own: one is all that
-        each may have.
+        `waiting` holds the candidates that no bound has ruled out and no fit has
+        settled; `alone` holds those that have had their own step or path: each gets
+        only one.
         """
         self.tighten(np.argsort(self.bounds(), kind="stable")[: self.FIRST])
         waiting = np.arange(len(self.reduced.left))
@@ -1076,7 +1085,7 @@ class EliminationStep:
         while len(waiting):
             c = int(waiting[self.bounds()[waiting].argmin()])
             exactly = self.quick and self.refits > 1  # bounds decide little here
-            # after it another may be least
+            # afterwards another may be the smallest
             if (limit < np.inf or exactly) and c not in alone:
                 if exactly:
                     self.follow(np.array([c]))
@@ -1087,8 +1096,8 @@ class EliminationStep:
             else:
                 self.refit(c, limit)
                 waiting = waiting[waiting != c]
-            # now there is a value to compare with: a step, for those that it may rule
-            # out
+            # now there is a value to compare with: take a step for those that it may
+            # rule out
             if limit == np.inf and len(self.fits) == k:
                 self.tighten(waiting[self.bounds()[waiting] <= self.limit(k)])
             limit = self.limit(k)
@@ -1099,19 +1108,19 @@ class EliminationStep:
 
 # %% ../nbs/N_elimination_step.ipynb #97c91952
 class Sweep(NamedTuple):
-    """What sweeping columns out of `H` in turn has found.
+    """The result of sweeping columns out of `H` in turn.
 
     Attributes
     ----------
     gone : list of int
         The positions of the columns, in order.
     rises : list of float
-        `w_j^2 / H_jj` when it goes: what each adds to the least
-        `|y - X w|^2 + rho |w|^2`, that is, to `RidgeFit.objective` divided by `C`.
+        `w_j^2 / H_jj` at removal: what each adds to the minimum of `|y - X w|^2 + rho
+        |w|^2`, that is, to `RidgeFit.objective` divided by `C`.
     Z : ndarray, shape (len(gone), d)
         `H` after the sweeps is `H - Z'Z`.
     w : ndarray, shape (d,)
-        The coefficients after them; those of columns that are gone are zero up to
+        The coefficients after the sweeps; those of removed columns are zero up to
         rounding.
     """
 
@@ -1122,12 +1131,11 @@ class Sweep(NamedTuple):
 
 
 def sweep_columns(H: Floats, w: Floats, groups: Sequence[int], tie: float) -> Sweep:
-    """Sweep out `groups[t]` columns in turn, the least rises first, as long as these
-    have their digits; `H` itself is left alone.
+    """Sweep out `groups[t]` columns in turn, the smallest rises first, as long as these
+    are accurate; `H` itself is not changed.
 
-    What must stay: the path of `squared_linear_path`, which is made of such sweeps,
-    equals refits without the columns that are gone
-    (`test_closed_forms_against_refits`).
+    The invariant: the path of `squared_linear_path`, which is made of such sweeps,
+    equals refits without the removed columns (`test_closed_forms_against_refits`).
 
     Parameters
     ----------
@@ -1135,14 +1143,15 @@ def sweep_columns(H: Floats, w: Floats, groups: Sequence[int], tie: float) -> Sw
     w : ndarray, shape (d,)
         As of `RidgeFit`.
     groups : sequence of int
-        How many columns go at each step.
+        How many columns are removed at each step.
     tie : float
-        Rises that differ by no more are equal; in the same unit as these.
+        Rises that differ by no more than this count as equal; in the same unit as the
+        rises.
 
     Returns
     -------
     Sweep
-        It may end early, before the first step never: the caller makes `H` afresh and
+        It may end early, but never before the first step: the caller recomputes `H` and
         goes on.
     """
     Z = np.zeros((sum(groups), len(w)))
@@ -1150,7 +1159,7 @@ def sweep_columns(H: Floats, w: Floats, groups: Sequence[int], tie: float) -> Sw
     rise = np.empty_like(w)
     fresh = h.copy()
     eps = np.finfo(float).eps
-    # rounding makes less than this of the diagonal
+    # rounding is less than this share of the diagonal
     least = eps * h
     gone: list[int] = []
     rises: list[float] = []
@@ -1158,10 +1167,10 @@ def sweep_columns(H: Floats, w: Floats, groups: Sequence[int], tie: float) -> Sw
         np.divide(w * w, h, out=rise)
         rise[gone] = np.inf
         some = lowest_with_ties(rise, k, tie)
-        # what rounding has made of the diagonal by now
+        # the rounding error of the diagonal by now
         lost = 10 * eps * fresh / h
         lost[gone] = 0.0
-        # those that could be among the least
+        # those that could be among the smallest
         near = rise * (1 - lost) <= rise[some].max() + tie
         unsure = near & (lost > 1e-10)
         if gone and np.any(lost[unsure] * rise[unsure] > tie / 10):
@@ -1174,7 +1183,7 @@ def sweep_columns(H: Floats, w: Floats, groups: Sequence[int], tie: float) -> Sw
             w = w - z * (w[j] / np.sqrt(h[j]))
             h = np.maximum(h - z * z, least)
             gone.append(j)
-            # of columns that are gone nothing is left to divide by
+            # for removed columns nothing is left to divide by
             h[gone] = 1.0
     return Sweep(gone, rises, Z[: len(gone)], w)
 
@@ -1182,10 +1191,10 @@ def sweep_columns(H: Floats, w: Floats, groups: Sequence[int], tie: float) -> Sw
 def weighted_centred(
     X: np.ndarray, y: Floats, weights: Floats, intercept: bool
 ) -> tuple[np.ndarray, Floats, Floats]:
-    """Rows times the roots of the weights, with an intercept weighted means taken off
-    before.
+    """Rows times the square roots of the weights; with an intercept, weighted means are
+    subtracted first.
 
-    Also the unit vector to which the result is orthogonal then, or zero.
+    Also the unit vector to which the result is then orthogonal, or zero.
     """
     roots = np.sqrt(weights)
     if intercept:
@@ -1195,10 +1204,11 @@ def weighted_centred(
 
 
 def _ridge_factor(A: Floats, rho: float, fine: bool) -> Floats | None:
-    """Cholesky's lower factor of `A'A + rho I`, with anything above its diagonal, or
-    None if rounding leaves none.
+    """The lower Cholesky factor of `A'A + rho I`, with arbitrary entries above its
+    diagonal, or None if rounding prevents it.
 
-    If `fine`, by Householder's reflections of `A` itself: its condition is not squared.
+    If `fine`, by Householder reflections of `A` itself, which do not square its
+    condition number.
     """
     m = A.shape[1]
     if fine:
@@ -1213,7 +1223,7 @@ def _ridge_solution(
     X: Floats, y: Floats, rho: float, q: Floats, fine: bool
 ) -> tuple[Floats, Floats, float] | None:
     """`H`, `w` and the relative error that rounding may make in a rise `w_j^2 / H_jj`;
-    None where there are no digits.
+    None if no digit is right.
 
     `q` and what is returned are those of `ridge_fit`, and `fine` asks for reflections.
     """
@@ -1234,7 +1244,7 @@ def _ridge_solution(
     if small:
         w = dtrtrs(L[:d, :d], L[d, :d], lower=1, trans=1)[0]
         H = inverse_by_factor(L[:d, :d])
-        # how long a column is beside its part outside of all others, squared
+        # squared length of a column relative to its part outside the span of the others
         condition = ((sizes + rho) * H.diagonal()).max()
         lost = 1.0
     else:
@@ -1244,7 +1254,7 @@ def _ridge_solution(
         H /= -rho
         H.flat[:: d + 1] += 1 / rho
         condition = sizes.sum() / n / L.diagonal().min() ** 2
-        # digits go where the difference I - X'(...)X is small
+        # digits are lost where the difference I - X'(...)X is small
         lost = 1 / (rho * H.diagonal().min())
     if not (np.isfinite(w).all() and np.isfinite(lost) and H.diagonal().min() > 0):
         return None
@@ -1275,9 +1285,9 @@ class RidgeFit(NamedTuple):
 def ridge_fit(X: Floats, y: Floats, C: float, q: Floats, tol: float = 1e-9) -> RidgeFit:
     """Ridge regression with the inverse that a path sweeps.
 
-    Through the smaller Gram matrix if the error of a rise is a tenth of `tol` at most,
-    otherwise by a QR decomposition, which is taken whatever its error. `q` is
-    orthogonal to `y` and to all columns of `X`, or zero.
+    Through the smaller Gram matrix if the error of a rise is at most a tenth of `tol`;
+    otherwise by a QR decomposition, whatever its error. `q` is orthogonal to `y` and to
+    all columns of `X`, or zero.
     """
     for fine in (False, True):
         found = _ridge_solution(X, y, 1 / (2 * C), q, fine)

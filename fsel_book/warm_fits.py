@@ -39,9 +39,9 @@ def _solve_bordered(
     """Solve `A u + b = rhs` with `sum(u) = total`; without an intercept `b = 0`.
 
     `A` is positive definite and is overwritten. None if a pivot is below `least`, or,
-    with any `least`, if rounding has left none.
+    with any `least`, if rounding makes the factorization fail.
     """
-    # transposed, a symmetric matrix is the same in LAPACK's order: no copy is made
+    # the transpose of a symmetric matrix is in LAPACK's order: no copy is made
     L, info = dpotrf(A.T, lower=1, clean=0, overwrite_a=1)
     if info or (least and (L.diagonal() ** 2).min() < least):
         return None
@@ -53,15 +53,15 @@ def _solve_bordered(
 def spd_inverse(A: Floats) -> Floats:
     """The inverse of a symmetric positive definite matrix, which is overwritten.
 
-    Nobody looks whether it is positive definite: callers have added a multiple of the
-    identity that sees to it.
+    Positive definiteness is not checked: callers have added a multiple of the identity
+    that ensures it.
     """
     return inverse_by_factor(dpotrf(A.T, lower=1, clean=0, overwrite_a=1)[0])
 
 
 def inverse_by_factor(L: Floats) -> Floats:
-    """The inverse of `L L'` for Cholesky's factor `L`, which is overwritten; what is
-    above its diagonal is not looked at.
+    """The inverse of `L L'` for the Cholesky factor `L`, which is overwritten; the
+    entries above its diagonal are ignored.
     """
     half, _ = dpotri(L, lower=1, overwrite_c=1)
     low = np.tril(half, -1)
@@ -69,7 +69,7 @@ def inverse_by_factor(L: Floats) -> Floats:
 
 # %% ../nbs/O_warm_fits.ipynb #61117f7d
 def _libsvm_machine(loss: Loss) -> Any:
-    """The machine of scikit-learn for a loss that libsvm has, or None."""
+    """The scikit-learn model for a loss that libsvm has, or None."""
     if type(loss) is Hinge:
         return SVC
     if type(loss) is EpsilonInsensitive:
@@ -87,13 +87,13 @@ def too_large(risk: EmpiricalRisk, K: Floats) -> ValueError:
 
 
 def libsvm_fit(K: Floats, risk: EmpiricalRisk, max_iter: int = 500_000) -> Floats:
-    """The dual optimum by libsvm, or where it is after `max_iter` steps; for labels
-    these must be of both kinds.
+    """The dual optimum by libsvm, or its point after `max_iter` steps; labels must be
+    of both kinds.
     """
     machine = _libsvm_machine(risk.loss)(
         kernel="precomputed", C=1.0, tol=1e-9, max_iter=max_iter
     )
-    # whoever calls looks at the duality gap
+    # the caller checks the duality gap
     try:
         as_trial(machine).fit(K, risk.y, sample_weight=risk.C)
     except ValueError as error:
@@ -106,7 +106,7 @@ def libsvm_fit(K: Floats, risk: EmpiricalRisk, max_iter: int = 500_000) -> Float
 
 # %% ../nbs/O_warm_fits.ipynb #f5fd31f3
 def _snap_to_bounds(u: Floats, lo: Floats, hi: Floats) -> Floats:
-    """`u`, with what is nearly at a bound or nearly 0 put there.
+    """`u`, with entries that are nearly at a bound or nearly 0 put there.
 
     The bounds `lo` and `hi` of the box have 0 between them, or are 0.
     """
@@ -116,7 +116,8 @@ def _snap_to_bounds(u: Floats, lo: Floats, hi: Floats) -> Floats:
 
 
 def _sides(u: Floats, hi: Floats) -> Floats:
-    """The side of 0 that each entry is on: 1 or -1; at 0, the one where there is room."""
+    """The side of 0 that each entry is on, 1 or -1; for an entry at 0, the side that
+    has room."""
     return np.where(u != 0, np.sign(u), np.where(hi > 0, 1.0, -1.0))
 
 # %% ../nbs/O_warm_fits.ipynb #ac59bb3b
@@ -136,16 +137,17 @@ def _solve_on_free_set(
     centre: Floats,
     least: float,
 ) -> tuple[Floats, Floats, float] | None:
-    """The optimum if `free` is the right guess, what is not free staying where it is.
+    """The optimum if `free` is the right guess; entries that are not free do not
+    change.
 
     Parameters
     ----------
     K, risk
         The problem.
     u : ndarray, shape (n_samples,)
-        The point before: of it only the entries that are not free are used.
+        The previous point, of which only the entries that are not free are used.
     side : ndarray, shape (n_samples,)
-        The side of 0 that each entry is on, 1 or -1: it says which slope `phi` has.
+        The side of 0 that each entry is on, 1 or -1: it determines the slope of `phi`.
     free : ndarray of bool, shape (n_samples,)
         The guess.
     intercept : bool
@@ -153,7 +155,7 @@ def _solve_on_free_set(
     centre : ndarray, shape (n_samples,)
         A term `mu |u - centre|^2 / 2` against rounding; see the loop below.
     least : float
-        The least pivot that is trusted.
+        The smallest pivot that is trusted.
 
     Returns
     -------
@@ -181,12 +183,12 @@ def _solve_on_free_set(
 
 # %% ../nbs/O_warm_fits.ipynb #44d997e7
 class Violations(NamedTuple):
-    """Which conditions of the optimum a dual point breaks, and where.
+    """Which optimality conditions a dual point violates, and where.
 
     Attributes
     ----------
     bottom, top : ndarray, shape (n_samples,)
-        The bounds of the box on the present side of 0.
+        The bounds of the box on the current side of 0.
     over, under : ndarray of bool, shape (n_samples,)
         Where a free entry has left the box, above and below.
     rise, fall : ndarray of bool, shape (n_samples,)
@@ -209,11 +211,12 @@ class Violations(NamedTuple):
 def violated_conditions(
     risk: EmpiricalRisk, u: Floats, side: Floats, free: NDArray[np.bool_], pull: Floats
 ) -> Violations:
-    """Which conditions of the optimum `u` breaks, and where.
+    """Which optimality conditions `u` violates, and where.
 
-    `side` is the side of 0 that each entry is on, `free` which are free, and `pull` the
-    pull of each minus `b`, without the jump at 0. A pull counts as wrong from a
-    billionth of the largest target on: it is what a target minus a decision leaves.
+    `side` is the side of 0 that each entry is on, `free` says which are free, and
+    `pull` is the pull of each minus `b`, without the jump at 0. A pull counts as wrong
+    from a billionth of the largest target on, since it is a target minus a decision
+    value.
     """
     lo, hi = risk.box()
     width = risk.width
@@ -240,11 +243,11 @@ def _feasible_near(
     intercept: bool,
 ) -> Floats:
     """`u` with its free entries brought to their pieces and, with an intercept, to the
-    sum that is left for them; the others are as in `fixed`.
+    sum left for them; the others are as in `fixed`.
 
-    It is in the box. Its sum is right only if the free entries can reach what is left
+    It is in the box. Its sum is right only if the free entries can reach the sum left
     for them: its dual value is a lower bound if `is_feasible` says so, or if no
-    condition is broken.
+    condition is violated.
     """
     v = fixed.copy()
     if free.any():
@@ -260,9 +263,7 @@ def _feasible_near(
 def _next_guess(
     u: Floats, side: Floats, free: NDArray[np.bool_], broken: Violations
 ) -> NDArray[np.bool_]:
-    """The free entries of the next guess; `u` and `side` are brought in line with it,
-    in place.
-    """
+    """The free entries of the next guess; `u` and `side` are adjusted to it, in place."""
     at_zero = ~free & (u == 0)
     side[at_zero & broken.rise] = 1.0
     side[at_zero & broken.fall] = -1.0
@@ -284,15 +285,15 @@ def pivot_fit(
     entries are free.
 
     A guess whose system has a pivot below `least`, in units of the mean of the diagonal
-    of `K`, is given up. Returns `u`, `D(u)` and whether the gap is closed; where it is
-    not, `D(u)` is a lower bound, and above `enough` that is all that is wanted. None if
-    the guesses do not settle.
+    of `K`, is abandoned. Returns `u`, `D(u)` and whether the gap is closed. If it is
+    not, `D(u)` is a lower bound, and a bound above `enough` is all that is needed. None
+    if the guesses do not settle.
     """
     lo, hi = risk.box()
     u = _snap_to_bounds(u, lo, hi)
     side = _sides(u, hi)
     free = (u > lo) & (u < hi) & (u != 0)
-    # a kernel of zeros has none
+    # a kernel of zeros has no scale
     scale = K.trace() / len(u) or 1.0
     centre = u
     # a term mu |u - centre|^2 / 2 against rounding
@@ -310,19 +311,19 @@ def pivot_fit(
         pull = -risk.slope(u, 0 * side) - K @ u - b - mu * (u - centre)
         broken = violated_conditions(risk, u, side, free, pull)
         wrong = broken.number
-        # a value is wanted at the end, and before only if it may end the fit
+        # a value is needed at the end, and earlier only if it may end the fit
         if not wrong or np.isfinite(enough):
             v = _feasible_near(u, fixed, free, broken, intercept)
             f = K @ v
             value = -risk.phi(v) - v @ f / 2
-            # the sum may have been out of reach in the box
+            # the sum may be out of reach in the box
             if value > enough and is_feasible(v, lo, hi, intercept):
                 return Fit(v, value, False)
-        # no condition is broken: v is u, and feasible
+        # no condition is violated: v is u, and feasible
         if not wrong:
             gap = v @ f / 2 + risk.primal(f + b) - value
             return Fit(v, value, bool(gap <= risk.gap))
-        # guesses that bring no new low go round in circles
+        # guesses without a new low go round in circles
         stalled = 0 if wrong < fewest else stalled + 1
         if stalled == 3:
             return None
@@ -346,20 +347,20 @@ def bordered_inverse(A: Floats) -> Floats:
 
 # %% ../nbs/O_warm_fits.ipynb #2dff574f
 class GrowingInverse:
-    """The inverse of the symmetric matrix `K` on the entries `F`, kept up as entries
-    come and go.
+    """The inverse of the symmetric matrix `K` on the entries `F`, updated as entries
+    join and leave.
 
-    It may have a border, rows and columns that come first. What must stay true: the
-    first block of `store` is the inverse on `F`, up to rounding, and `rows` holds the
-    rows of `K` in the same order. The check of `BorderedInverse` compares it with an inverse
-    made anew. `Tableau` of the steps of elimination uses it as it is, `BorderedInverse` is
-    that of the active set.
+    It may have a border, rows and columns that come first. The invariants: the first
+    block of `store` is the inverse on `F`, up to rounding, and `rows` holds the rows of
+    `K` in the same order. The check of `BorderedInverse` compares it with a recomputed
+    inverse. `Tableau` of the steps of elimination uses it unchanged; the active-set
+    method uses `BorderedInverse`.
 
     Attributes
     ----------
     K : ndarray, shape (n, n)
     border : int
-        How many rows and columns come first.
+        The number of border rows and columns.
     m : int
         How many entries are in.
     entries : ndarray of int, shape (n,)
@@ -368,7 +369,7 @@ class GrowingInverse:
         The first `m` are their rows of `K`.
     store : ndarray, shape (size, size)
         The inverse is its first block, of `border + m` rows and columns; the rest is
-        room for entries that join.
+        room for new entries.
     """
 
     border = 0
@@ -379,7 +380,7 @@ class GrowingInverse:
         n = len(K)
         self.entries = np.empty(n, dtype=np.intp)
         self.rows = np.empty((n, n))
-        self.store = np.empty((64, 64), order="F")  # room for some that join
+        self.store = np.empty((64, 64), order="F")  # room for new entries
 
     @property
     def F(self) -> NDArray[np.intp]:
@@ -387,9 +388,8 @@ class GrowingInverse:
         return self.entries[: self.m]
 
     def column(self, i: int) -> Floats:
-        """The entries of row `i` of `K` on `F`; the row is put behind the others, where
-        `join` counts it in, and a move that fails to let it join leaves it to be
-        overwritten.
+        """The entries of row `i` of `K` on `F`. The row is stored after the others,
+        where `join` counts it in; if it does not join, it is overwritten later.
         """
         self.rows[self.m] = self.K[i]
         return self.K[i].take(self.F)
@@ -400,14 +400,14 @@ class GrowingInverse:
             return
         padded = np.zeros(len(self.store))
         padded[:m] = v
-        # in place: these are whole columns
+        # in place, since these are whole columns
         dger(1.0, padded, w, a=self.store[:, :m], overwrite_a=1)
 
     def join(self, i: int, z: Floats, schur: float) -> None:
-        """Let entry `i` join, of which `column` has been asked just before.
+        """Let entry `i` join; `column(i)` must have been called just before.
 
-        `z` is the inverse times that column, border included, and `schur` the pivot: it
-        must not be next to nothing, which the caller has seen to.
+        `z` is the inverse times that column, border included, and `schur` is the pivot,
+        which the caller ensures is not negligible.
         """
         m = len(z)
         if m == len(self.store):
@@ -423,21 +423,21 @@ class GrowingInverse:
         e = self.column(i)
         z = self.store[: self.m, : self.m] @ e
         schur = self.K[i, i] - e @ z
-        # of it nothing is left but rounding, or it is no number
+        # only rounding is left of it, or it is NaN
         if not abs(schur) > 1e-14 * abs(self.K[i, i]):
             return False
         self.join(i, z, schur)
         return True
 
     def leave(self, k: int) -> None:
-        """Let the `k`-th entry go; the last one takes its place."""
+        """Remove the `k`-th entry; the last one takes its position."""
         self.m -= 1
         self.entries[k] = self.entries[self.m]
         self.rows[k] = self.rows[self.m]
         at = k + self.border
         last = self.m + self.border
         M = self.store[: last + 1, : last + 1]
-        # the column of the one that goes, with its corner `own`, as if it stood last
+        # the column of the removed entry, with its corner `own`, as if it were last
         v = M[at].copy()
         own = M[at, at]
         corner = M[last, last]
@@ -450,12 +450,12 @@ class GrowingInverse:
 
 # %% ../nbs/O_warm_fits.ipynb #06300786
 class BorderedInverse(GrowingInverse):
-    """That of `K + mu I`; with an intercept it is bordered by ones, in row 0.
+    """The inverse of `K + mu I`; with an intercept it is bordered by ones, in row 0.
 
     Attributes
     ----------
     mu : float
-        What is added to the diagonal.
+        The number added to the diagonal.
     """
 
     def __init__(
@@ -467,7 +467,7 @@ class BorderedInverse(GrowingInverse):
         self.fill(F)
 
     def fill(self, F: Sequence[int] | NDArray[np.intp]) -> None:
-        """Have the entries `F`, with an inverse made anew, which has all its digits."""
+        """Take the entries `F`, with a recomputed inverse, which has all its digits."""
         self.m = len(F)
         self.entries[: self.m] = F
         self.rows[: self.m] = self.K[F]
@@ -491,13 +491,13 @@ class BorderedInverse(GrowingInverse):
     def leave(self, k: int) -> None:
         if self.m > 2:
             return super().leave(k)
-        # the inverse of ones and one entry has a zero in it
+        # the bordered inverse of one entry contains a zero
         self.fill(np.delete(self.F, k))
 
 # %% ../nbs/O_warm_fits.ipynb #b6257649
 def product_with_sparse(K: Floats, u: Floats) -> Floats:
-    """`K u` for a symmetric `K`: of a large one only the rows where `u` is not zero are
-    read, a few at a time.
+    """`K u` for a symmetric `K`; if `K` is large, only the rows where `u` is not zero
+    are read, a few at a time.
     """
     support = np.flatnonzero(u)
     if len(u) < 1000 or 2 * len(support) > len(u):
@@ -511,14 +511,14 @@ def product_with_sparse(K: Floats, u: Floats) -> Floats:
 
 # %% ../nbs/O_warm_fits.ipynb #36f84fb2
 class DualPoint:
-    """A dual point on the way, of which each entry is on one side of 0 or at a bound.
+    """A moving dual point, each entry of which is on one side of 0 or at a bound.
 
-    What is maximised is the dual value minus `mu |u - centre|^2 / 2`. The pull of an
-    entry is its slope without the jump at 0.
+    It maximises the dual value minus `mu |u - centre|^2 / 2`. The pull of an entry is
+    its slope without the jump at 0.
 
-    `u` is feasible at every moment, if it was at first and those who move it keep the
-    sum. `pull` and `value` follow it, and are right up to the rounding of the moves
-    since the last `recentre`.
+    `u` is always feasible if it was at first and the moves keep the sum. `pull` and
+    `value` are updated with it, and are right up to the rounding of the moves since the
+    last `recentre`.
 
     Attributes
     ----------
@@ -537,14 +537,14 @@ class DualPoint:
     bottom, top : ndarray, shape (n_samples,)
         The ends of the piece that each entry is on: its side of 0 within the box.
     slope : ndarray, shape (n_samples,)
-        What the jump adds to the pull on that piece.
+        The contribution of the jump to the pull on that piece.
     free : ndarray of bool, shape (n_samples,)
         Which entries were inside their pieces at the start.
     above : ndarray, shape (n_samples,)
         An entry at a bound goes up if its pull plus this is above `b`; minus infinity
-        where it is free or cannot rise.
+        if it is free or cannot rise.
     below : ndarray, shape (n_samples,)
-        It goes down if its pull plus this is below `b`; infinity where it is free or
+        It goes down if its pull plus this is below `b`; infinity if it is free or
         cannot fall.
     centre : ndarray, shape (n_samples,)
         Where the term in `mu` is zero.
@@ -561,7 +561,7 @@ class DualPoint:
         self.width = risk.width
         self.u = u
         self.mu = mu
-        self.b = 0.0  # until the free ones have a common pull
+        self.b = 0.0  # until the free entries have a common pull
         side = _sides(u, self.hi)
         self.bottom = np.where(side > 0, 0.0, self.lo)
         self.top = np.where(side > 0, self.hi, 0.0)
@@ -580,8 +580,8 @@ class DualPoint:
         self.recentre()
 
     def recentre(self) -> float:
-        """Make this point the centre of the term in `mu`, and everything exact; the
-        duality gap.
+        """Make this point the centre of the term in `mu`, recompute everything, and
+        return the duality gap.
         """
         f = product_with_sparse(self.K, self.u)
         self.centre = self.u.copy()
@@ -590,7 +590,8 @@ class DualPoint:
         return self.u @ f / 2 + self.risk.primal(f + self.b) - self.value
 
     def release(self, i: int, sign: float) -> None:
-        """Let entry `i` move; from 0, which is on neither side, to that of `sign`."""
+        """Let entry `i` move; from 0, which is on neither side, to the side of
+        `sign`."""
         if self.u[i] == 0:
             self.bottom[i] = 0.0 if sign > 0 else self.lo[i]
             self.top[i] = self.hi[i] if sign > 0 else 0.0
@@ -599,8 +600,8 @@ class DualPoint:
         self.below[i] = np.inf
 
     def stop(self, i: int, upper: bool) -> None:
-        """Put entry `i` on the upper or lower end of its piece, to the last bit, and
-        note again which way it may leave.
+        """Put entry `i` exactly on the upper or lower end of its piece, and update
+        which way it may leave.
         """
         u = self.top[i] if upper else self.bottom[i]
         self.u[i] = u
@@ -614,11 +615,11 @@ class DualPoint:
     def move(
         self, rows: Floats, moving: NDArray[np.intp], d: Floats, t: float
     ) -> int | None:
-        """Go `t` times `d` along the entries `moving`, which have these `rows` of `K`,
-        with the curvature of `phi` on its diagonal, or to the first bound.
+        """Move the entries `moving` by `t` times `d`, or to the first bound; `rows`
+        holds their rows of `K`, with the curvature of `phi` on its diagonal.
 
-        Returns the position among them of the one that stopped there, or None. With an
-        intercept `d` must add up to 0.
+        Returns the position among them of the entry that stopped at a bound, or None.
+        With an intercept `d` must add up to 0.
         """
         at = self.u[moving]
         rising = d > 0
@@ -630,7 +631,7 @@ class DualPoint:
         if stopped:
             t = max(room[k], 0.0)
         Kd = d @ rows
-        # of the dual value: the pull without the term in `mu`, and with the jump
+        # slope of the dual value: the pull without the term in `mu`, and with the jump
         slope = (
             self.pull[moving]
             + self.slope[moving]
@@ -649,19 +650,19 @@ class DualPoint:
 def _violating_entry(
     now: DualPoint, system: BorderedInverse, tol: float
 ) -> tuple[int, float] | None:
-    """The entry at a bound that violates its condition most, and which way it should
-    go; None if none does by more than `tol`.
+    """The entry at a bound that violates its condition most, and the direction of its
+    move; None if no violation exceeds `tol`.
 
-    Where none is free and there is an intercept, a second one is made free, to move
-    against it, and its pull becomes `b`.
+    If none is free and there is an intercept, a second entry is made free, to move
+    against the first, and its pull becomes `b`.
     """
     up = now.pull + now.above
     down = now.pull + now.below
     i = int(up.argmax())
     j = int(down.argmin())
-    # none is free: take the one that should fall most
+    # none is free: free the one that should fall most
     if system.border and not system.m:
-        # any number between the two suits both
+        # any number in between suits both
         now.b = (up[i] + down[j]) / 2
         if up[i] - down[j] <= 2 * tol:
             return None
@@ -676,7 +677,7 @@ def _violating_entry(
 
 # %% ../nbs/O_warm_fits.ipynb #12a34cb0
 class _Direction(NamedTuple):
-    """Where the free entries go.
+    """The direction of the free entries.
 
     Attributes
     ----------
@@ -685,10 +686,10 @@ class _Direction(NamedTuple):
     d : ndarray, shape (len(moving),)
         Their direction.
     t : float
-        How far they would go along it.
+        How far they would move along it.
     z : ndarray
-        The solution of the system of the free entries; for an entry that enters, what
-        `BorderedInverse.join` needs.
+        The solution of the system of the free entries; for an entering entry, the input
+        of `BorderedInverse.join`.
     schur : float
         The pivot of that entry; 0 without one.
     """
@@ -703,10 +704,11 @@ class _Direction(NamedTuple):
 def _active_set_direction(
     now: DualPoint, system: BorderedInverse, entering: tuple[int, float] | None
 ) -> _Direction:
-    """Where the free entries go: to the same pull, or after the entry that enters.
+    """The direction of the free entries: to a common pull, or following the entering
+    entry.
 
-    `entering` is that entry and the sign of its move. Towards the same pull, `b` of
-    `now` becomes the one that they will have.
+    `entering` is that entry and the sign of its move. Towards a common pull, `b` of
+    `now` becomes that pull.
     """
     F = system.F.copy()
     border = system.border
@@ -732,7 +734,7 @@ def _active_set_direction(
         d = sign * np.concatenate((-z[border:], [1.0]))
         t = sign * (now.pull[e] + now.slope[e] - now.b) / schur
     size = np.abs(d)
-    # no rounding errors in the sum, which would add up over hundreds of moves
+    # no rounding errors in the sum: they would accumulate over hundreds of moves
     if border:
         d = d - size * (d.sum() / max(size.sum(), 1e-300))
     return _Direction(moving, d, t, z, schur)
@@ -741,8 +743,8 @@ def _active_set_direction(
 class _ActiveSetSearch:
     """The state of `active_set_fit`.
 
-    After each move the point is feasible: so whatever ends the search, its dual value
-    is a bound.
+    After each move the point is feasible, so its dual value is a bound, however the
+    search ends.
 
     Parameters
     ----------
@@ -750,7 +752,7 @@ class _ActiveSetSearch:
     risk : EmpiricalRisk
         Of a sharp loss.
     u : ndarray, shape (n_samples,)
-        The start: feasible, with what is nearly at a bound put there.
+        The start: feasible, with entries that are nearly at a bound put there.
     intercept : bool
 
     Attributes
@@ -762,7 +764,7 @@ class _ActiveSetSearch:
     system : BorderedInverse
         The inverse on its free entries.
     tol : float
-        How far a pull may be on the wrong side of `b`.
+        How far a pull may lie on the wrong side of `b`.
     entering : (int, float) or None
         The entry on its way from a bound to the free ones, and the sign of its move.
     level : bool
@@ -780,7 +782,7 @@ class _ActiveSetSearch:
         # rounds with a new centre take its effect away
         mu = 1e-7 * (K.trace() / len(u) or 1.0)
         self.now = DualPoint(K, risk, u, mu)
-        # pulls that are wrong by so much leave about a fifth of the gap allowed
+        # pulls that are wrong by this much leave about a fifth of the gap allowed
         self.tol = max(1e-14 * np.abs(risk.y).max(), risk.gap / risk.C.sum() / 5)
         bent = risk.curvature(u)
         self.system = BorderedInverse(
@@ -794,14 +796,14 @@ class _ActiveSetSearch:
         self.rounds = 0
 
     def take_level_from(self, i: int) -> None:
-        """Let the pull of the free entry `i` be `b`."""
+        """Set `b` to the pull of the free entry `i`."""
         self.now.b = self.now.pull[i] + self.now.slope[i]
 
     def free_a_lone_one(self) -> None:
-        """Make the entering entry the free one where no other is left to follow it.
+        """Make the entering entry free if no other is left to follow it.
 
-        With an intercept the sum of all stays as it is, so one entry cannot move alone:
-        it stays where it is, and its pull is `b`. Without one it may move alone.
+        With an intercept the total sum is fixed, so one entry cannot move alone: it
+        stays where it is, and `b` is its pull. Without one it may move alone.
         """
         if self.intercept and self.entering and not self.system.m:
             self.system.fill([self.entering[0]])
@@ -809,10 +811,10 @@ class _ActiveSetSearch:
             self.entering = None
 
     def has_an_entry_to_move(self) -> bool:
-        """Whether a move is left to make, until the centre is moved: one that is not
-        finished, or a new one.
+        """Whether there is a move to make before the centre is moved: an unfinished one
+        or a new one.
         """
-        # none free, none that could have another pull
+        # none free, so none that could have another pull
         self.level = self.level or not self.system.m
         if self.level and self.entering is None:
             self.entering = _violating_entry(self.now, self.system, self.tol)
@@ -820,15 +822,15 @@ class _ActiveSetSearch:
         return True
 
     def begin_round(self) -> None:
-        """Go on from a new centre, with an inverse that is made anew; the centre has
-        moved, and with it the pulls.
+        """Go on from a new centre, with a recomputed inverse; the centre has moved, and
+        so have the pulls.
         """
         self.level = False
         self.rounds = self.rounds + 1
         self.system.fill(self.system.F.copy())
 
     def move(self) -> bool:
-        """Make a move; whether the dual value has not fallen, as it would if the
+        """Make a move; return whether the dual value has not fallen, as it would if the
         inverse had lost its digits.
         """
         now = self.now
@@ -845,8 +847,8 @@ class _ActiveSetSearch:
         return True
 
     def end_move(self, k: int | None, way: _Direction) -> None:
-        """Keep the books of a move along `way`, which the `k`-th of the entries that
-        moved has stopped at a bound; none where `k` is None.
+        """Update the state after a move along `way`; the `k`-th of the moving entries
+        has stopped it at a bound, or none if `k` is None.
         """
         # the entry has arrived
         if k is None and self.entering:
@@ -868,8 +870,8 @@ def active_set_fit(
     """The dual optimum of a sharp loss from the warm start `u`, one change of the free
     entries at a time.
 
-    The value that it returns is a lower bound where the fit ended early, above
-    `enough`. None where the inverse has lost its digits, or the point is not feasible.
+    If the fit ended early, above `enough`, the returned value is a lower bound. None if
+    the inverse has lost its digits, or the point is not feasible.
     """
     lo, hi = risk.box()
     # with an intercept the dual asks for the sum 0
@@ -882,7 +884,7 @@ def active_set_fit(
         if not search.has_an_entry_to_move():
             if now.recentre() <= risk.gap or search.rounds == 20:
                 break
-            # near the end a system may be nearly singular: the gap has the last word
+            # near the end a system may be nearly singular: the gap decides
             near = pivot_fit(K, risk, now.u, intercept, limit=5, least=0.0)
             if near is not None and near.closed:
                 return near
@@ -893,7 +895,7 @@ def active_set_fit(
         # the inverse has lost its digits
         if not search.move():
             return None
-        # by the books, to which rounding may have added
+        # the updated value, which contains rounding
         if now.value > enough:
             now.recentre()
             if now.value > enough:
@@ -915,8 +917,8 @@ def _dual_newton_fit(
     """The dual optimum by Newton's method from the warm start `u`, for the losses whose
     dual is smooth.
 
-    None where it does not settle within `limit` steps. The sum of `u` is 0 after each
-    whole step, since the system asks for it.
+    None if it does not settle within `limit` steps. The sum of `u` is 0 after each
+    whole step, since the system requires it.
     """
     lo, hi = risk.box()
     value = risk.dual(K, u)
@@ -932,9 +934,9 @@ def _dual_newton_fit(
         p, b = solved
         with np.errstate(divide="ignore", invalid="ignore"):
             room = np.where(p > 0, hi - u, np.where(p < 0, lo - u, np.inf)) / p
-        # at the ends of its interval phi may have no slope: keep inside
+        # at the ends of its interval phi may have no slope: stay inside
         step = min(1.0, 0.99 * np.where(p != 0, room, np.inf).min())
-        # at the optimum a value falls by rounding alone
+        # at the optimum a value falls only by rounding
         while risk.dual(K, u + step * p) < value - 1e-12 * abs(value) and step > 1e-8:
             step /= 2
         u = u + step * p
@@ -948,9 +950,9 @@ def _dual_newton_fit(
 
 # %% ../nbs/O_warm_fits.ipynb #33f70ca7
 def rounding_error(K: Floats, u: Floats) -> float:
-    """What rounding errors of `u'Ku` may add up to, by the text above.
+    """A bound on the rounding error of `u'Ku`, by the text above.
 
-    The steps of elimination take it off their lower bounds.
+    The steps of elimination subtract it from their lower bounds.
     """
     return float(
         np.finfo(float).eps * (np.abs(u) @ np.sqrt(np.maximum(K.diagonal(), 0))) ** 2
@@ -958,8 +960,8 @@ def rounding_error(K: Floats, u: Floats) -> float:
 
 
 def warn_of_rounding(error: float, size: float) -> None:
-    """Say so where what is compared, numbers of this `size`, has lost nearly all its
-    digits.
+    """Warn if the numbers compared, which are of this `size`, have lost nearly all
+    their digits.
     """
     if error > 0.01 * size:
         warnings.warn(
@@ -973,10 +975,10 @@ def warn_of_rounding(error: float, size: float) -> None:
 def warm_started_fit(
     K: Floats, risk: EmpiricalRisk, u: Floats, intercept: bool, enough: float = np.inf
 ) -> Fit:
-    """The dual optimum at `K` from a point near it, from scratch where that fails.
+    """The dual optimum at `K` from a point near it, or from scratch if that fails.
 
-    Given up as soon as the value is above `enough`: then it is a lower bound, and not
-    closed.
+    The fit stops as soon as the value is above `enough`: then the value is a lower
+    bound, and the gap is not closed.
     """
     for fit in (pivot_fit, active_set_fit) if risk.sharp else (_dual_newton_fit,):
         near = fit(K, risk, u, intercept, enough)
@@ -989,7 +991,7 @@ def warm_started_fit(
     u, value, closed = scratch
     if value > enough:
         return scratch
-    # which puts the entries on their bounds, where an interior point is beside them
+    # pivots put entries on their bounds, while an interior point is only near them
     near = pivot_fit(K, risk, u, intercept, limit=5, least=0.0) if risk.sharp else None
     points = [u]
     if near is not None and not near.value < value - risk.gap:
@@ -1003,15 +1005,15 @@ def warm_started_fit(
             ConvergenceWarning,
             stacklevel=stack_level(),
         )
-    # as good as it gets: a gap that is still open has been warned of
+    # as good as it gets: there has been a warning if the gap is still open
     return Fit(points[int(np.argmin(gaps))], value, True)
 
 # %% ../nbs/O_warm_fits.ipynb #4309204f
 def cold_fit(K: Floats, risk: EmpiricalRisk, intercept: bool) -> Fit:
     """The dual optimum at `K` from scratch, to the accuracy of `warm_started_fit`.
 
-    For the losses that libsvm has, from where it is after a while, if there are labels
-    of both kinds.
+    For the losses that libsvm has, it starts from libsvm's point after a while, if
+    there are labels of both kinds.
     """
     by_libsvm = _libsvm_machine(risk.loss) is not None and (
         not risk.loss.for_labels or np.ptp(risk.y) > 0

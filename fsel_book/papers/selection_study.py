@@ -138,7 +138,7 @@ last_loaded = LocalCache()
 
 
 def load_study_set(data: str) -> tuple[Matrix, NDArray]:
-    """Features as they stand, and classes 0, 1, ..."""
+    """Unscaled features, and classes 0, 1, ..."""
     if data not in last_loaded:
         X, y = _made_set(data) if data in MADE_SETS else _real_set(data)
         last_loaded.clear()
@@ -149,11 +149,11 @@ def load_study_set(data: str) -> tuple[Matrix, NDArray]:
 def split_and_scale(
     data: str, split: int, most: int = 500
 ) -> tuple[Matrix, NDArray, Matrix, NDArray, Matrix | None]:
-    """Training part, at most `most` samples of it, and test part, scaled; and the
-    training part as counted, if it was.
+    """The training part, with at most `most` samples, and the test part, both scaled;
+    and the raw counts of the training part, if there are any.
 
     `split` is the seed: all experiments of the chapter share their splits. Scores for
-    counts need the counts as they were.
+    counts need the raw counts.
     """
     X, y = load_study_set(data)
     train, test = next(
@@ -212,8 +212,8 @@ def score_functions(
 
 # %% ../../nbs/P_selection_study.ipynb #92441de2
 def _select_by_l1(machine: BaseEstimator, A: Matrix, y: NDArray, r: int) -> NDArray:
-    """Largest weights of a model with the strongest of four L1 penalties that leaves
-    `r`, or of the weakest.
+    """The largest weights of a model with the strongest of four L1 penalties that
+    leaves `r` features, or with the weakest.
     """
     for C in (1.0, 10.0, 100.0, 1000.0):
         machines = OneVsRestClassifier(clone(machine).set_params(C=C)).fit(A, y)
@@ -233,7 +233,8 @@ def _largest(scores: NDArray, r: int) -> NDArray:
 def select_in_space(
     selector: CertifiedSelector, space: RowSpace, r: int, y: NDArray
 ) -> tuple[Sampling, Certificate]:
-    """What `selector.fit` chooses and certifies, given the row space of the data."""
+    """The choice and the certificate of `selector.fit`, given the row space of the
+    data."""
     part = space.truncate(
         target_rank(selector.rank, space.numerical_rank, r, selector.spare_draws)
     )
@@ -242,8 +243,8 @@ def select_in_space(
 
 
 def _select_on_support(A: Matrix, y: NDArray, r: int) -> tuple[Sampling, Certificate]:
-    """What `SupportVectorSelector` with this `BSSSelector` chooses; its certificate
-    speaks of the support vectors.
+    """The choice of `SupportVectorSelector` with this `BSSSelector`; its certificate is
+    about the support vectors.
     """
     found = SupportVectorSelector()._support(A, y)
     return select_in_space(
@@ -292,8 +293,8 @@ def ways_to_select(
     scores: dict[str, NDArray],
     rng: np.random.RandomState,
 ) -> dict[str, Callable[[], tuple[Sampling, Certificate | None]]]:
-    """For each method what selects `r` features, and certifies them where a theorem
-    speaks.
+    """For each method a function that selects `r` features, and certifies them if a
+    theorem applies.
     """
 
     def plain(choose: Callable[[], NDArray]) -> Callable[[], tuple[Sampling, None]]:
@@ -345,7 +346,7 @@ STUDY_METHODS = (
 
 # %% ../../nbs/P_selection_study.ipynb #53164558
 def _timed(work: Callable[[], Any]) -> tuple[Any, float]:
-    """What `work` returns, and the processor time it took."""
+    """The result of `work`, and the processor time it took."""
     start = time.process_time()
     return work(), time.process_time() - start
 
@@ -369,7 +370,7 @@ def unweighted_kappas(space: RowSpace, indices: NDArray, r: int) -> dict[str, fl
 
 
 def certified_figures(certificate: Certificate | None) -> dict[str, Any]:
-    """The certified rank, what was promised there and what came out."""
+    """The certified rank, the promise there and the measured result."""
     if certificate is None or certificate.promise is None:
         return dict(rank=None, own_kappa=None, distortion=None, promised=None)
     if not certificate.holds:
@@ -406,7 +407,7 @@ def _test_errors(
 
 # %% ../../nbs/P_selection_study.ipynb #f0452902
 def _sizes_tried(sizes: Sequence[int], d: int) -> list[int]:
-    """The numbers of features that are less than half of all."""
+    """Those of the `sizes` that are less than half of all features."""
     return [r for r in sizes if r < d / 2]
 
 
@@ -453,7 +454,7 @@ study = Experiment(
 
 # %% ../../nbs/P_selection_study.ipynb #93acd845
 PREFERENCE_CAP = (
-    1e6  # a condition number beyond it says no more than that a direction is lost
+    1e6  # a condition number beyond this only says that a direction is lost
 )
 
 
@@ -517,8 +518,8 @@ def _stabilities(records: list[dict], sizes: dict[str, int]) -> list[dict]:
 def eliminate_carefully(
     A: Matrix, y: NDArray, sizes: Sequence[int], share: float = 0.1
 ) -> dict[int, NDArray]:
-    """What RFE leaves if a tenth of the features that are left is dropped in each step,
-    for each number in `sizes`.
+    """The features that RFE keeps if each step drops a tenth of the remaining ones, for
+    each number in `sizes`.
     """
     left = np.arange(A.shape[1])
     found = {}
@@ -543,8 +544,8 @@ def _complete_selection(
 
 
 def _usual_rfe(A: Matrix, y: NDArray, r: int) -> NDArray:
-    """What scikit-learn's RFE leaves if a tenth of all features is dropped in each
-    step.
+    """The features that scikit-learn's RFE keeps if each step drops a tenth of all
+    features.
     """
     rfe = RFE(linear_svm(), n_features_to_select=r, step=0.1)
     return rfe.fit(A, y).get_support(indices=True)

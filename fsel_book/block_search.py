@@ -904,7 +904,7 @@ class Ahead(NamedTuple):
     Attributes
     ----------
     span : Span
-        As it is now.
+        The current span.
     Q : ndarray, shape (n, count)
         The directions by which it grows.
     gains : ndarray, shape (count,)

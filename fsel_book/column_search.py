@@ -2045,9 +2045,9 @@ class ClosestSpanRule(ColumnSearch):
 
     def pick(self, barriers: AnyBarriers) -> tuple[int, np.ndarray]:
         keys = self.gains() * self.worth_of(slice(None))
-        # those that bring nothing come last, by slack
+        # columns that gain nothing come last, by slack
         order = by_decreasing_key(keys, np.flatnonzero(self.fresh & (keys > 0)))
-        # most often one of the first is feasible; if not, look at ever more at a time
+        # usually one of the first is feasible; if not, look at more and more at a time
         a = 0
         b = 16
         while a < len(order):

@@ -890,7 +890,7 @@ class EliminationStep:
     ----------
     reduced : ReducedKernels
     risks : list of EmpiricalRisk
-        One for each machine.
+        One for each model.
     us : list of ndarray
         Their optima with all candidates.
     intercept : bool
@@ -905,7 +905,7 @@ class EliminationStep:
     refits : int
         How many fits were begun.
     tableaux : list of Tableau
-        One for each machine, made when the first candidate is followed.
+        One for each model, made when the first candidate is followed.
     followable : bool
         Whether candidates can be followed: a linear kernel, a sharp loss, and a free
         sample in each model.

@@ -908,6 +908,18 @@ def test_a_chapter_with_details_has_two_pages(split_pages):
     assert [w["id"] for w in details.select("#refs > *")] == ["ref-b"]
 
 
+def test_a_page_that_cites_nothing_has_no_heading_for_works(tmp_path):
+    cited = '<a href="#ref-a" role="doc-biblioref">A</a>'
+    assert cited in PAGE
+    (tmp_path / "05_thing.html").write_text(PAGE.replace(cited, "A"), encoding="utf-8")
+    (tmp_path / "search.json").write_text("[]", encoding="utf-8")
+    run(sys.executable, root / "tools/split.py", tmp_path, cwd=root)
+    text = (tmp_path / "05_thing.html").read_text("utf-8")
+    first = BeautifulSoup(text, "html.parser")
+    assert [h.text for h in first("h2")] == ["Problem", "Theory"]
+    assert [a["href"] for a in first.select("#TOC a")] == ["#problem", "#theory"]
+
+
 def test_links_lead_to_the_page_where_a_thing_is_now(split_pages):
     def links(name):
         return [a["href"] for a in split_pages[name].main("a")]

@@ -69,10 +69,6 @@ class Page:
         for node, page in self.where:
             if page != kept and node.get("id") not in ("refs", "title-block-header"):
                 node.decompose()
-        for section in reversed(self.main.select("section")):
-            inside = section.find_all(True, recursive=False)
-            if all(HEADINGS.fullmatch(node.name) for node in inside):
-                section.decompose()
         cited = {
             str(link["href"]).removeprefix("#")
             for link in self.main.select('a[role="doc-biblioref"]')
@@ -80,6 +76,12 @@ class Page:
         for work in self.main.select("#refs > [id]"):
             if work["id"] not in cited:
                 work.decompose()
+        for works in self.main.select("#refs:not(:has([id]))"):
+            works.decompose()
+        for section in reversed(self.main.select("section")):
+            inside = section.find_all(True, recursive=False)
+            if all(HEADINGS.fullmatch(node.name) for node in inside):
+                section.decompose()
         here = self.anchors()
         for link in reversed(self.soup.select("#TOC li > a")):
             if str(link["href"]).removeprefix("#") not in here and link.parent:

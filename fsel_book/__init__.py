@@ -53,6 +53,11 @@ from fsel_book.leverage import (
     leverage_sampling,
 )
 from fsel_book.loaders import load_dataset, load_techtc
+from fsel_book.reconstruction import (
+    Reconstructor,
+    SensorSelector,
+    load_sea_temperature,
+)
 from fsel_book.ridge import RiskCurveDisplay, RLSClassifier, ridge_risk
 from fsel_book.risk_rfe import GuyonRFE, RiskRFE, change_point
 from fsel_book.rows import RowSelector, cur
@@ -119,6 +124,7 @@ __all__ = [
     "RRQRSelector",
     "RSFSelector",
     "RandomSelector",
+    "Reconstructor",
     "RecoveryDisplay",
     "RiskCurveDisplay",
     "RiskRFE",
@@ -127,6 +133,7 @@ __all__ = [
     "SCADSVMClassifier",
     "Sampling",
     "ScreeDisplay",
+    "SensorSelector",
     "SizeDisplay",
     "SizePath",
     "SparsePCRegressor",
@@ -152,6 +159,7 @@ __all__ = [
     "leverage_scores",
     "load_dataset",
     "load_docstrings",
+    "load_sea_temperature",
     "load_table",
     "load_techtc",
     "margin_report",

@@ -29,11 +29,13 @@ from fsel_book import (
     GuaranteePriceDisplay,
     LeverageDisplay,
     LeverageSelector,
+    Reconstructor,
     RecoveryDisplay,
     RiskRFE,
     RLSClassifier,
     RowSelector,
     ScreeDisplay,
+    SensorSelector,
     SizeDisplay,
     StabilityDisplay,
     WeightScores,
@@ -210,6 +212,8 @@ ON_HOST = {
     "RowSelector": lambda X, y: [
         RowSelector(9, selector=BSSSelector(rank=3)).fit(X, y).weights_
     ],
+    "Reconstructor": lambda X, y: [Reconstructor([0, 4]).fit(X).coef_],
+    "SensorSelector": lambda X, y: [SensorSelector(3, noise=0.5).fit(X).errors_],
     "cur": lambda X, y: [cur(X, 6, 5).U],
     "data_sandwich": lambda X, y: data_sandwich(X, X),
     "kernel_bss": lambda X, y: [
@@ -291,6 +295,7 @@ WITHOUT_A_MATRIX = {
         "MismatchFeatures",
         "load_dataset",
         "load_docstrings",
+        "load_sea_temperature",
         "load_table",
         "load_techtc",
         # tables of a person's own, on the host

@@ -46,6 +46,7 @@ def blas():
 def is_installed(package):
     modules = {
         "apricot-select": "apricot",
+        "iris-sample-data": "iris_sample_data",
         "pros-sketch": "pros",
         "python-sensors": "pysensors",
         "scikit-learn": "sklearn",

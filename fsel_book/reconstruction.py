@@ -364,7 +364,7 @@ def regress_on(
     error is taken. A sparse matrix becomes dense in blocks of columns.
     """
     n, d = X.shape
-    C = off_means(_read_columns(X, chosen)) / scale
+    C = off_means(_columns_as_numbers(X, chosen)) / scale
     U, S, Vt = np.linalg.svd(C, full_matrices=False)
     some = S > max(C.shape) * np.finfo(float).eps * S.max(initial=0.0)
     U, S, Vt = U[:, some], S[some], Vt[some]
@@ -382,7 +382,7 @@ def regress_on(
     step = max(1, AT_ONCE // n)
     for a in range(0, d, step):
         which = np.arange(a, min(a + step, d))
-        block = _read_columns(X, which)
+        block = _columns_as_numbers(X, which)
         means[which] = block.mean(axis=0)
         block = off_means(block)
         inside[:, which] = U.T @ block
@@ -404,7 +404,7 @@ def regress_on(
     )
 
 
-def _read_columns(X: Matrix, which: np.ndarray) -> np.ndarray:
+def _columns_as_numbers(X: Matrix, which: np.ndarray) -> np.ndarray:
     part = take_columns(X, which)
     return np.asarray(part.toarray() if is_sparse(part) else part, dtype=np.float64)
 
@@ -784,7 +784,7 @@ class SensorSelector(Reconstructor):
         r = _n_sensors(self.n_features_to_select, d)
         names = getattr(self, "feature_names_in_", None)
         rules = (self.constraints or Constraints()).of_columns(d, names, self.exclude)
-        A = off_means(_read_columns(X, np.arange(d)))
+        A = off_means(_columns_as_numbers(X, np.arange(d)))
         deviation = float(np.linalg.norm(A) / np.sqrt(n * d))
         if deviation == 0:
             raise ValueError(

@@ -156,9 +156,11 @@ def announce(folder: Path, address: str) -> None:
         path = folder / page
         text = path.read_text(encoding="utf-8")
         text = re.sub(
-            r'(<meta (?:property="og:image"|name="twitter:image") content=")(?!https?:)'
-            r"(?:\./)?",
-            rf"\g<1>{address}/",
+            # attributes come in any order: some pages have been parsed and written anew
+            r'<meta [^>]*(?:property="og:image"|name="twitter:image")[^>]*>',
+            lambda tag: re.sub(
+                r'(content=")(?!https?:)(?:\./)?', rf"\g<1>{address}/", tag[0]
+            ),
             text,
         )
         canonical = f'<link rel="canonical" href="{address}/{page}">'

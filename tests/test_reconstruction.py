@@ -235,6 +235,60 @@ def test_very_small_and_very_large_noise(noise):
     assert sensors.least_error_ <= sensors.error_ * (1 + 1e-6)
 
 
+def test_the_error_of_the_share_is_that_of_a_ratio_of_sums():
+    X = low_rank(12, 25, 10, rest=1.0)
+    fitted = Reconstructor([0, 1, 2]).fit(X)
+    lost, whole = np.zeros(25), np.zeros(25)
+    for i in range(25):
+        others = np.delete(X, i, axis=0)
+        mean = others.mean(axis=0)
+        C = (others - mean)[:, :3]
+        B = np.linalg.solve(C.T @ C + fitted.ridge_ * np.eye(3), C.T @ (others - mean))
+        lost[i] = np.sum((X[i] - mean - (X[i] - mean)[:3] @ B)[3:] ** 2)
+        whole[i] = np.sum((X[i] - mean) ** 2)
+    influence = (lost - lost.sum() / whole.sum() * whole) / whole.mean()
+    expected = np.std(influence, ddof=1) / np.sqrt(25)
+    np.testing.assert_allclose(fitted.share_error_, expected, rtol=1e-9)
+
+
+def test_without_a_word_the_noise_is_a_tenth_of_the_deviation():
+    X = low_rank(13, 30, 8)
+    deviation = np.sqrt(np.mean((X - X.mean(axis=0)) ** 2))
+    np.testing.assert_allclose(SensorSelector(2).fit(X).noise_, 0.1 * deviation)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_least_error_holds_for_sensors_of_different_noise(seed):
+    rng = np.random.default_rng(seed)
+    X = low_rank(seed, 20, 12)
+    noise = rng.uniform(0.05, 2, 12)
+    sensors = SensorSelector(3, noise=noise).fit(X)
+    A = X - X.mean(axis=0)
+    for _ in range(20):
+        S = rng.choice(12, 3, replace=False)
+        C = A[:, S] / noise[S]
+        lost = np.trace(np.linalg.solve(C @ C.T + 20 * np.eye(20), A @ A.T))
+        assert sensors.least_error_ <= np.sqrt(lost / 12) * (1 + 1e-9)
+        assert sensors.error_everywhere_ <= np.sqrt(lost / 12) * (1 + 1e-9)
+    # one very quiet sensor at the leading direction comes near the bound
+    quiet = np.diag([3.0, 1.0, 0.5, 0.1])
+    uneven = np.array([0.1, 5.0, 5.0, 5.0])
+    one = SensorSelector(1, noise=uneven).fit(np.vstack([quiet, -quiet]))
+    assert one.selected_.tolist() == [0]
+    np.testing.assert_allclose(one.least_error_, one.error_, rtol=1e-9)
+
+
+def test_under_a_budget_money_goes_where_it_does_most():
+    X = low_rank(14, 40, 30, rank=8)
+    X[:, ::2] *= 1.5
+    costs = np.where(np.arange(30) % 2, 1.0, 10.0)
+    rules = Constraints(costs=costs, budget=10)
+    sensors = SensorSelector(10, noise=0.3, constraints=rules, move=False).fit(X)
+    cheap = SensorSelector(10, noise=0.3, exclude=costs > 1, move=False).fit(X)
+    assert len(sensors.selected_) == 10 and costs[sensors.selected_].sum() <= 10
+    assert sensors.error_ <= cheap.error_ * 1.05
+
+
 def test_copies_and_constant_columns():
     X = low_rank(8, 30, 6)
     X = np.hstack([X, X, np.full((30, 2), 7.0)])

@@ -13,9 +13,9 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 import scipy.linalg
-from sklearn.base import TransformerMixin, clone
+from sklearn.base import clone
+from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import Bunch
-from sklearn.utils.validation import _check_feature_names_in
 
 from fsel_book.arrays import (
     ArrayLike,
@@ -410,7 +410,7 @@ def _columns_as_numbers(X: Matrix, which: np.ndarray) -> np.ndarray:
 
 # %% ../nbs/29_sensors.ipynb #3a9f13fa
 @insert_docs
-class Reconstructor(FittedAttributesMixin, TransformerMixin, VersionedEstimator):
+class Reconstructor(FittedAttributesMixin, SelectorMixin, VersionedEstimator):
     """All columns from a few: what is left out is predicted from what is kept.
 
     `transform` keeps the chosen columns, as a selector does, and `inverse_transform`,
@@ -556,23 +556,9 @@ class Reconstructor(FittedAttributesMixin, TransformerMixin, VersionedEstimator)
             raise ValueError("selector is empty: give at least one column.")
         return np.sort(chosen)
 
-    def get_support(self, indices: bool = False) -> np.ndarray:
-        """The chosen columns, as a mask or as indices.
-
-        Parameters
-        ----------
-        indices : bool
-            Indices instead of a mask.
-
-        Returns
-        -------
-        ndarray
-        """
-        chosen = self.selected_
-        if indices:
-            return chosen.copy()
+    def _get_support_mask(self) -> np.ndarray:
         mask = np.zeros(self.n_features_in_, dtype=bool)
-        mask[chosen] = True
+        mask[self.selected_] = True
         return mask
 
     @insert_docs
@@ -636,22 +622,6 @@ class Reconstructor(FittedAttributesMixin, TransformerMixin, VersionedEstimator)
         """As `inverse_transform`."""
         return self.inverse_transform(X)
 
-    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
-        """The names of the chosen columns.
-
-        Parameters
-        ----------
-        input_features : array-like of str, or None
-            Names where `X` had none in `fit`.
-
-        Returns
-        -------
-        ndarray of str
-        """
-        chosen = self.selected_
-        names = _check_feature_names_in(self, input_features)
-        return names[chosen]
-
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
@@ -664,7 +634,10 @@ def checked_noise(noise: Any, d: int) -> np.ndarray:
     if np.ndim(noise) == 0:
         check_positive("noise", noise)
         return np.full(d, float(noise))
-    given = np.asarray(to_numpy(noise), dtype=np.float64)
+    try:
+        given = np.asarray(to_numpy(noise), dtype=np.float64)
+    except (TypeError, ValueError):
+        given = np.empty(0)  # no numbers
     if given.shape != (d,) or not (given.min() > 0 and np.isfinite(given).all()):
         raise ValueError(
             f"noise is not possible: give a number above 0, or {d} of them, one for each "

@@ -329,6 +329,7 @@ def test_names_lead_the_way():
         (lambda X: Reconstructor(BSSSelector).fit(X), "BSSSelector()"),
         (lambda X: Reconstructor([0], noise=0).fit(X), "noise=0 "),
         (lambda X: Reconstructor([0], noise=[1.0, 2.0]).fit(X), "noise .* 12 of them"),
+        (lambda X: Reconstructor([0], noise=12 * ["a"]).fit(X), "noise .* 12 of them"),
         (lambda X: SensorSelector(noise=-1).fit(X), "noise=-1 "),
         (lambda X: SensorSelector(0).fit(X), "n_features_to_select=0 .* 1 to 12"),
         (lambda X: SensorSelector("auto").fit(X), "n_features_to_select='auto'"),

@@ -765,6 +765,16 @@ def test_quarto_lists_every_notebook_once_and_in_order():
     assert (root / "nbs" / book["bibliography"]).exists()
 
 
+def test_overview_lists_every_chapter_by_its_own_title():
+    text = "\n".join(sources["index.ipynb"])
+    rows = re.findall(r"^\| \[(\w+) (.+?)\]\((\w+\.ipynb)\) \|", text, re.M)
+    own = []
+    for name in [*chapters, *appendices]:
+        title = re.search(r"^# (\w+)\. (.+?) <a id", sources[name][0], re.M)
+        own.append((*title.groups(), name))
+    assert rows == own
+
+
 def test_quarto_reference_lists_every_public_name():
     book = yaml.safe_load((root / "_quarto.yml").read_text(encoding="utf-8"))
     listed = [

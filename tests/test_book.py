@@ -3,6 +3,7 @@ everything documented.
 """
 
 import ast
+import builtins
 import difflib
 import doctest
 import importlib
@@ -763,6 +764,44 @@ def test_quarto_lists_every_notebook_once_and_in_order():
     )
     assert [name for name in listed if name in chapters] == chapters
     assert (root / "nbs" / book["bibliography"]).exists()
+
+
+def names_lacking(code):
+    """Names that a piece of code uses and nowhere makes or imports."""
+    tree = ast.parse(code)
+    made = set(dir(builtins))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            made |= {a.asname or a.name.partition(".")[0] for a in node.names}
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            made.add(node.id)
+        elif isinstance(node, ast.arg):
+            made.add(node.arg)
+        elif isinstance(node, ast.FunctionDef | ast.ClassDef):
+            made.add(node.name)
+    used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    return used - made
+
+
+def cells_to_paste(name):
+    """The open code cells of a chapter's section with a cell to paste."""
+    here = False
+    for cell, text in zip(cells[name], sources[name]):
+        if cell["cell_type"] == "markdown":
+            heading = re.match(r"## (.*)", text)
+            here = "cell to paste" in heading[1] if heading else here
+        elif here and not cell["metadata"].get("tags"):
+            if "jupyter" not in cell["metadata"]:
+                yield text
+
+
+@pytest.mark.parametrize("name", chapters)
+def test_a_cell_to_paste_needs_nothing_else(name):
+    assert not names_lacking("\n".join(cells_to_paste(name)))
+
+
+def test_a_name_that_a_cell_lacks_is_found():
+    assert names_lacking("from a import b\nc = np.argmin(b)\nprint(c)") == {"np"}
 
 
 def test_overview_lists_every_chapter_by_its_own_title():

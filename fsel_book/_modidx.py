@@ -3106,6 +3106,8 @@ d = { 'settings': {'branch': 'main', 'doc_baseurl': '', 'doc_host': '', 'git_url
                                 'fsel_book.rows.RowSelector.__sklearn_tags__': ( 'rows.html#rowselector.__sklearn_tags__',
                                                                                  'fsel_book/rows.py'),
                                 'fsel_book.rows.RowSelector._configured': ('rows.html#rowselector._configured', 'fsel_book/rows.py'),
+                                'fsel_book.rows.RowSelector._constrained': ('rows.html#rowselector._constrained', 'fsel_book/rows.py'),
+                                'fsel_book.rows.RowSelector._with_given': ('rows.html#rowselector._with_given', 'fsel_book/rows.py'),
                                 'fsel_book.rows.RowSelector.fit': ('rows.html#rowselector.fit', 'fsel_book/rows.py'),
                                 'fsel_book.rows.RowSelector.fit_resample': ('rows.html#rowselector.fit_resample', 'fsel_book/rows.py'),
                                 'fsel_book.rows._as_dense': ('rows.html#_as_dense', 'fsel_book/rows.py'),

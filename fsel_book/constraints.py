@@ -100,8 +100,8 @@ class Constraints(VersionedEstimator):
             The names of the columns.
         exclude : sequence of int or str, or mask, optional
             More columns that may not be taken.
-        what : {"column", "group"}
-            What messages call them: there may be groups of columns instead.
+        what : {"column", "group", "row"}
+            What messages call them: there may be groups of columns instead, or rows.
 
         Returns
         -------
@@ -1163,7 +1163,7 @@ class ConstraintMixin:
         """The rules for `d` columns; None if all may be taken."""
         names = getattr(self, "feature_names_in_", None)
         constraints = self.constraints or Constraints()
-        return constraints.of_columns(d, names, self.exclude)
+        return constraints.of_columns(d, names, self.exclude, self._of_what)
 
     def _n_asked(self, d: int) -> int | None:
         """The number of features requested, but no more than the constraints allow, if

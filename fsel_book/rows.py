@@ -28,6 +28,7 @@ from fsel_book.certificates import (
     rounded_down,
     rounded_up,
 )
+from .constraints import Constraints, check_constraints
 from .docs import insert_docs
 from .dual_set import DSFSelector, orthonormal_basis
 from .sparsification import BSSSelector
@@ -37,6 +38,7 @@ from fsel_book.validation import (
     check_host_matrix,
     check_target_matrix,
     check_X,
+    feature_indices,
     is_frame,
     matrix_on_host,
     target_on_host,
@@ -309,10 +311,19 @@ class RowSelector(FittedAttributesMixin, VersionedEstimator):
         `BSSSelector(rank="full", rule="sampled")` where time matters,
         `LeverageSelector(rank="full")` to draw. None is
         `BSSSelector(rank="full", rule="best")`. Its other parameters keep their meaning,
-        with rows in place of features: `exclude` names rows.
+        with rows in place of features.
     fit_intercept : bool
         Whether the learners to come have an intercept: a column of ones is part of the
         table.
+    given : sequence of int, mask of shape (n_samples,), or None
+        Rows that are chosen whatever happens, as those that have labels already. They
+        count among the `n_rows`.
+    exclude : sequence of int, mask of shape (n_samples,), or None
+        Rows that may not be chosen. They remain part of the table to stand for.
+    constraints : Constraints or None
+        Groups of rows of which at most one, or exactly one, may be chosen, costs and a
+        budget, least distances; with rows in place of columns. These three are for
+        selectors that have `exclude` and `constraints` of their own, as by default.
 
     Attributes
     ----------
@@ -359,10 +370,16 @@ class RowSelector(FittedAttributesMixin, VersionedEstimator):
         *,
         selector: CertifiedSelector | None = None,
         fit_intercept: bool = True,
+        given: Any = None,
+        exclude: Any = None,
+        constraints: Constraints | None = None,
     ) -> None:
         self.n_rows = n_rows
         self.selector = selector
         self.fit_intercept = fit_intercept
+        self.given = given
+        self.exclude = exclude
+        self.constraints = constraints
 
     @insert_docs
     def fit(
@@ -388,7 +405,8 @@ class RowSelector(FittedAttributesMixin, VersionedEstimator):
         ValueError
             `X`, `y` or `sample_weight` is not possible; so many rows are not possible for
             the selector, which needs more of them than the table has dimensions, unless
-            it has a ridge.
+            it has a ridge; `given`, `exclude` and `constraints` contradict each other, or
+            the selector cannot keep to them.
         """
         clear_fitted(self)
         check_bool("fit_intercept", self.fit_intercept)
@@ -398,7 +416,7 @@ class RowSelector(FittedAttributesMixin, VersionedEstimator):
         s = None if sample_weight is None else _checked_weights(sample_weight, n)
         root = None if s is None else np.sqrt(s)
         A = _with_ones_and_targets(X, Y, self.fit_intercept, root)
-        selector = self._configured(A.shape)
+        selector = self._constrained(self._configured(A.shape), n)
         try:
             # without the warnings, which are about features
             selector._select(A.T, None)
@@ -466,6 +484,55 @@ class RowSelector(FittedAttributesMixin, VersionedEstimator):
             return selector
         return selector.set_params(**{selector._how_many: self.n_rows})
 
+    def _constrained(self, selector: CertifiedSelector, n: int) -> CertifiedSelector:
+        """The selector with what it has to keep to, which speaks of rows."""
+        asked = {
+            name: getattr(self, name)
+            for name in ("given", "exclude", "constraints")
+            if getattr(self, name) is not None
+        }
+        check_constraints(self.constraints)
+        own = selector.get_params(deep=False)
+        if asked and not {"exclude", "constraints"} <= own.keys():
+            raise ValueError(
+                f"{next(iter(asked))} is not possible with {type(selector).__name__}, "
+                f"which looks at no constraints: leave selector out, or give "
+                f"BSSSelector(rank='full')."
+            )
+        for name in ("exclude", "constraints"):
+            if asked and own[name] is not None:
+                raise ValueError(
+                    f"The selector has {name} of its own: give RowSelector all of given, "
+                    f"exclude and constraints, or none."
+                )
+        if asked.pop("given", None) is not None:
+            asked["constraints"] = self._with_given(n, own[selector._how_many])
+        if isinstance(selector, BSSSelector):
+            selector._of_what = "row"
+            selector._if_slow = _FASTER
+        return selector.set_params(**asked)
+
+    def _with_given(self, n: int, r: Any) -> Constraints:
+        """The constraints, and that the given rows are chosen: groups of one row each, of
+        which exactly one is."""
+        found = clone(self.constraints or Constraints())
+        if found.exactly_one is not None:
+            raise ValueError(
+                "given does not go with constraints that have exactly_one: make of each "
+                "given row a label of exactly_one that no other row has, and leave given "
+                "out."
+            )
+        given = feature_indices(self.given, n, None, "given")
+        if is_integer(r) and r < len(given):
+            raise ValueError(
+                f"given has {len(given)} rows, and n_rows={r!r} asks for fewer: they count "
+                f"among the n_rows, so ask for at least {len(given)}."
+            )
+        rules = found.of_columns(n, None, self.exclude, "row")
+        if rules is not None:
+            rules.begin(n, given)  # says which given rows contradict the rest
+        return found.set_params(exactly_one={int(i): [int(i)] for i in given} or None)
+
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "indices_")
 
@@ -473,6 +540,12 @@ class RowSelector(FittedAttributesMixin, VersionedEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+_FASTER = (
+    "In RowSelector, selector=BSSSelector(rank='full', rule='sampled') takes a fraction "
+    "and comes nearly as far, and LeverageSelector(rank='full') takes hardly any time."
+)
 
 
 def _at_mean_one(kept: Certificate) -> Certificate:

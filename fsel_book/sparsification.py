@@ -650,6 +650,7 @@ class BSSSelector(ConstraintMixin, ScoreMixin, CertifiedSelector):
     """
 
     method = "BSS"
+    _if_slow = FASTER
     _steps_in_memory = (*CertifiedSelector._steps_in_memory, "_rule_at")
 
     def __init__(
@@ -727,7 +728,7 @@ class BSSSelector(ConstraintMixin, ScoreMixin, CertifiedSelector):
                 rule,
                 rng,
                 scores=scores,
-                progress=Progress.of_fit(self, r, FASTER),
+                progress=Progress.of_fit(self, r, self._if_slow),
                 n_different=wanted,
                 constraints=allowed,
             )
@@ -740,7 +741,8 @@ class BSSSelector(ConstraintMixin, ScoreMixin, CertifiedSelector):
         if allowed is not None:
             asked = self._n_requested(space.shape[0])
             self._keep_constraints(space, allowed, asked if wanted else None)
-            warn_of_stop(allowed, r, sampling.n_selected - n_drawn)
+            n_added = sampling.n_selected - n_drawn
+            warn_of_stop(allowed, r, n_added, self._of_what)
         return sampling
 
     def _filled(

@@ -16,6 +16,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from fsel_book import (
     BSSSelector,
+    Constraints,
     DSFSelector,
     GroupSelector,
     LeverageSelector,
@@ -359,6 +360,44 @@ def test_rows_that_may_not_be_taken_and_rows_in_groups():
     assert len(set(taken)) == 12 and np.all(np.bincount(taken)[list(set(taken))] == 10)
 
 
+def test_rows_that_are_given_are_chosen_and_the_rest_keeps_to_the_constraints():
+    X, y = heavy(18)
+    planes = np.arange(len(X)) % 60
+    given = np.argsort(np.abs(y))[:5]  # rows that would not be chosen for themselves
+    given = given[np.unique(planes[given], return_index=True)[1]]
+    free = RowSelector(40).fit(X, y)
+    assert not set(given) <= set(free.indices_)
+    excluded = np.setdiff1d(free.indices_[:10], given)
+    rows = RowSelector(
+        40, given=given, exclude=excluded, constraints=Constraints(at_most_one=planes)
+    ).fit(X, y)
+    assert set(given) <= set(rows.indices_) and not set(excluded) & set(rows.indices_)
+    assert len(set(planes[rows.indices_])) == len(rows.indices_) == 40
+    assert np.all(rows.weights_ > 0)
+    assert -1e-9 <= excess(rows, X, y) <= rows.certificate_.excess + 1e-9
+    # a mask says the same
+    mask = np.isin(np.arange(len(X)), given)
+    same = clone(rows).set_params(given=mask).fit(X, y)
+    assert_array_equal(same.indices_, rows.indices_)
+
+
+def test_constraints_that_ask_for_nothing_change_nothing():
+    X, y = heavy(19)
+    rows = RowSelector(40).fit(X, y)
+    for asked in ({"given": []}, {"exclude": []}, {"constraints": Constraints()}):
+        same = RowSelector(40, **asked).fit(X, y)
+        assert_array_equal(same.indices_, rows.indices_)
+        assert_allclose(same.weights_, rows.weights_, rtol=1e-9)
+
+
+def test_what_the_search_cannot_keep_to_is_said_of_rows():
+    X, y = heavy(20)
+    of_nine = Constraints(at_most_one=np.arange(len(X)) % 9)
+    with pytest.warns(UserWarning, match="no row that at_most_one leaves"):
+        rows = RowSelector(40, constraints=of_nine).fit(X, y)
+    assert len(rows.indices_) == 9
+
+
 def test_only_leading_directions_say_nothing_about_a_loss():
     X, y = heavy(19)
     certificate = RowSelector(20, selector=DSFSelector(rank=3)).fit(X, y).certificate_
@@ -388,6 +427,40 @@ def test_a_lost_direction_is_no_bound():
         ),
         (lambda X, y: RowSelector(1000).fit(X, y), "300 rows and 8 columns"),
         (lambda X, y: RowSelector(20, selector=3).fit(X, y), "selector=3"),
+        (
+            lambda X, y: RowSelector(20, given=range(21)).fit(X, y),
+            "21 rows, and n_rows=20 .* at least 21",
+        ),
+        (
+            lambda X, y: RowSelector(20, given=[3], exclude=[3]).fit(X, y),
+            "given has row 3, and exclude",
+        ),
+        (
+            lambda X, y: RowSelector(
+                20, given=[3, 4], constraints=Constraints(at_most_one=["a"] * 300)
+            ).fit(X, y),
+            "row 3 and row 4, which at_most_one",
+        ),
+        (
+            lambda X, y: RowSelector(
+                20, given=[3], constraints=Constraints(exactly_one={"a": [1, 2]})
+            ).fit(X, y),
+            "given does not go with",
+        ),
+        (
+            lambda X, y: RowSelector(
+                20, given=[3], selector=LeverageSelector(rank="full")
+            ).fit(X, y),
+            "given is not possible with LeverageSelector",
+        ),
+        (
+            lambda X, y: RowSelector(
+                20, given=[3], selector=BSSSelector(rank="full", exclude=[2])
+            ).fit(X, y),
+            "exclude of its own",
+        ),
+        (lambda X, y: RowSelector(20, given=[300]).fit(X, y), "given"),
+        (lambda X, y: RowSelector(20, constraints=[3]).fit(X, y), "constraints"),
         (lambda X, y: RowSelector(20, fit_intercept=2).fit(X, y), "fit_intercept"),
         (lambda X, y: RowSelector(20).fit(X, y[:-1]), "y has shape"),
         (lambda X, y: RowSelector(20).fit(X, list("ab") * 20), "y has shape|could not"),

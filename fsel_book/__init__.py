@@ -61,6 +61,7 @@ from fsel_book.reconstruction import (
 from fsel_book.ridge import RiskCurveDisplay, RLSClassifier, ridge_risk
 from fsel_book.risk_rfe import GuyonRFE, RiskRFE, change_point
 from fsel_book.rows import RowSelector, cur
+from fsel_book.samples import least_variance_ratio, load_flights
 from fsel_book.sizes import SizeDisplay, SizePath, size_path
 from fsel_book.sparse_components import SparsePCRegressor
 from fsel_book.sparsification import BSSSelector, bss
@@ -155,10 +156,12 @@ __all__ = [
     "enclosing_ball",
     "information_gain",
     "largest_leverages",
+    "least_variance_ratio",
     "leverage_sampling",
     "leverage_scores",
     "load_dataset",
     "load_docstrings",
+    "load_flights",
     "load_sea_temperature",
     "load_table",
     "load_techtc",

@@ -48,6 +48,7 @@ CHAPTERS = {
     "ridge_barriers": ("07_ridge_barriers", "Barriers at a ridge"),
     "risk_rfe": ("23_risk_rfe", "Risk-RFE: the selector, and how many to keep"),
     "rows": ("19_rows", "Rows"),
+    "samples": ("39_samples", "Which 500 of 100,000 rows"),
     "sizes": ("24_stopping", "Where to stop"),
     "sparse_components": ("11_sparse_components", "Sparse principal components for regression"),
     "sparsification": ("05_sparsification", "Single-set spectral sparsification"),
@@ -227,6 +228,10 @@ PUBLIC_NAMES = {
         "RowSelector",
         "cur",
         "excess_of",
+    ],
+    "samples": [
+        "least_variance_ratio",
+        "load_flights",
     ],
     "sizes": [
         "SizeDisplay",

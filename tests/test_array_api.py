@@ -53,6 +53,7 @@ from fsel_book import (
     enclosing_ball,
     information_gain,
     largest_leverages,
+    least_variance_ratio,
     leverage_sampling,
     leverage_scores,
     margin_report,
@@ -188,6 +189,7 @@ THERE = {
 # Numbers, promises and small tables for reading, on the host; whatever is computed of
 # device arrays.
 ON_HOST = {
+    "least_variance_ratio": lambda X, y: [least_variance_ratio(X, 16)],
     "certify": lambda X, y: [
         certify(row_space(X, 3), bss(row_space(X, 3), 8)).eigenvalues
     ],
@@ -295,6 +297,7 @@ WITHOUT_A_MATRIX = {
         "MismatchFeatures",
         "load_dataset",
         "load_docstrings",
+        "load_flights",
         "load_sea_temperature",
         "load_table",
         "load_techtc",

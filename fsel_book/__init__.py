@@ -35,6 +35,7 @@ from fsel_book.dual_projection import (
 )
 from fsel_book.dual_set import DSFSelector, RSFSelector, certify_span, det_sampling
 from fsel_book.error_control import stability_selection
+from fsel_book.gene_panels import read_panel, select_panel
 from fsel_book.groups import AdditiveKernelSelector, GroupSelector
 from fsel_book.help_texts import prepare_help
 from fsel_book.kept import certify_columns
@@ -167,10 +168,12 @@ __all__ = [
     "load_techtc",
     "margin_report",
     "pivoted_qr",
+    "read_panel",
     "report",
     "ridge_risk",
     "row_space",
     "rrqr",
+    "select_panel",
     "selection_stability",
     "size_path",
     "stability_selection",

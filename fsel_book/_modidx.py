@@ -1766,6 +1766,8 @@ d = { 'settings': {'branch': 'main', 'doc_baseurl': '', 'doc_host': '', 'git_url
                                        'fsel_book.gene_panels._warn_of_scale': ( 'gene_panels.html#_warn_of_scale',
                                                                                  'fsel_book/gene_panels.py'),
                                        'fsel_book.gene_panels._write': ('gene_panels.html#_write', 'fsel_book/gene_panels.py'),
+                                       'fsel_book.gene_panels.check_annotated': ( 'gene_panels.html#check_annotated',
+                                                                                  'fsel_book/gene_panels.py'),
                                        'fsel_book.gene_panels.choose_genes': ('gene_panels.html#choose_genes', 'fsel_book/gene_panels.py'),
                                        'fsel_book.gene_panels.codes_of': ('gene_panels.html#codes_of', 'fsel_book/gene_panels.py'),
                                        'fsel_book.gene_panels.explained_by': ('gene_panels.html#explained_by', 'fsel_book/gene_panels.py'),

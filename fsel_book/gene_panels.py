@@ -2,10 +2,10 @@
 
 # %% auto #0
 __all__ = ['FAMILIES', 'NUMBERS_AT_ONCE', 'RIDGE', 'panel_gains', 'choose_genes', 'explained_by', 'panel_ceiling',
-           'genes_of_family', 'Cells', 'GeneMoments', 'codes_of', 'variances_within', 'moments_of', 'GenePanel',
-           'panel_of', 'select_panel', 'PanelReading', 'read_panel']
+           'genes_of_family', 'Cells', 'check_annotated', 'GeneMoments', 'codes_of', 'variances_within', 'moments_of',
+           'GenePanel', 'panel_of', 'select_panel', 'PanelReading', 'read_panel']
 
-# %% ../nbs/39_gene_panels.ipynb #9d61f7dd
+# %% ../nbs/39_gene_panels.ipynb #93e4caaf
 import json
 import re
 import warnings
@@ -28,12 +28,12 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from .arrays import to_numpy
-from .constraints import ColumnRules, Constraints, check_constraints, remedy_for
+from .constraints import ColumnRules, Constraints, check_constraints
 from .notices import stack_level
 from .reconstruction import Reconstructor
 from .validation import check_choice, check_integer, check_positive
 
-# %% ../nbs/39_gene_panels.ipynb #8adb3fa9
+# %% ../nbs/39_gene_panels.ipynb #0607a4b3
 def panel_gains(
     G: np.ndarray, H: np.ndarray, panel: Sequence[int], ridge: float
 ) -> np.ndarray:
@@ -81,7 +81,7 @@ def panel_gains(
     gains[S] = 0.0
     return gains
 
-
+# %% ../nbs/39_gene_panels.ipynb #dcbb4291
 def choose_genes(
     G: np.ndarray,
     H: np.ndarray,
@@ -150,7 +150,7 @@ def choose_genes(
     # of equally large panels the better one
     return min(found, key=lambda one: (-len(one[1]), one[0]))[1] if found else []
 
-# %% ../nbs/39_gene_panels.ipynb #98ad8dac
+# %% ../nbs/39_gene_panels.ipynb #dd5042d1
 def explained_by(
     G: np.ndarray, H: np.ndarray, panel: Sequence[int], ridge: float
 ) -> float:
@@ -223,14 +223,14 @@ def panel_ceiling(G: np.ndarray, H: np.ndarray, r: int, ridge: float) -> float:
         largest = eigsh(A, k=r, v0=np.ones(d), return_eigenvectors=False)
     return float(np.sum(np.maximum(largest, 0.0)))
 
-# %% ../nbs/39_gene_panels.ipynb #6f3f8f1b
+# %% ../nbs/39_gene_panels.ipynb #66b5a1e8
 FAMILIES = {
     "ribosomal": r"RP[LS]\d+(A|X|L|Y\d|L\d|AL)?(P\d+)?|RPLP\d|RPSA",
     "mitochondrial": r"MT-.+",
     "hla": r"HLA-.+|H2-.+",
     "haemoglobin": r"HB[ABDEGMQZ]\d?(-.+)?",
-    "immunoglobulin": r"IG[HKL][VDJCAGME].*",
-    "t-cell receptor": r"TR[ABDG][VDJC].*",
+    "immunoglobulin": r"IG[HKL][VJ]\d.*|IGHD\d.*|IGH[ADEGM]\d?[ABC]?|IG[KL]C\d?",
+    "t-cell receptor": r"TR[ABDG][VJ]\d.*|TRBD\d|TR[ABDG]C\d?",
 }
 
 
@@ -262,7 +262,7 @@ def genes_of_family(names: Sequence[str], family: str) -> np.ndarray:
     pattern = re.compile(FAMILIES[family], re.IGNORECASE)
     return np.array([pattern.fullmatch(name) is not None for name in names], dtype=bool)
 
-# %% ../nbs/39_gene_panels.ipynb #cfb2e2b2
+# %% ../nbs/39_gene_panels.ipynb #313b9fa7
 NUMBERS_AT_ONCE = 2**24  # of a block of cells, were its zeros written out
 
 
@@ -299,11 +299,6 @@ class Cells:
         layer: str | None = None,
         normalize: bool | Literal["auto"] = "auto",
     ) -> None:
-        if not hasattr(adata, "var_names") or not hasattr(adata, "obs"):
-            raise TypeError(
-                f"adata is of type {type(adata).__name__}: give an AnnData, such as "
-                f"anndata.read_h5ad makes."
-            )
         if normalize not in (True, False, "auto"):
             raise ValueError(
                 f"normalize={normalize!r} is not possible: give True, False or 'auto'."
@@ -313,7 +308,7 @@ class Cells:
         if len(different) < len(self.names):
             raise ValueError(
                 f"adata has {int(np.sum(counts > 1))} names of genes more than once, "
-                f"{different[np.argmax(counts)]!r} among them: call "
+                f"{str(different[np.argmax(counts)])!r} among them: call "
                 f"adata.var_names_make_unique()."
             )
         self.matrix = _matrix_of(adata, layer)
@@ -383,6 +378,15 @@ class Cells:
         return block
 
 
+def check_annotated(adata: Any) -> None:
+    """Raise a TypeError unless `adata` has what is looked at of an AnnData."""
+    if not hasattr(adata, "var_names") or not hasattr(adata, "obs"):
+        raise TypeError(
+            f"adata is of type {type(adata).__name__}: give an AnnData, such as "
+            f"anndata.read_h5ad makes."
+        )
+
+
 def _matrix_of(adata: Any, layer: str | None) -> Any:
     """`X` or a layer, to be cut into blocks of rows."""
     if layer is None:
@@ -429,7 +433,7 @@ def _warn_of_scale(least: float, largest: float) -> None:
             stacklevel=stack_level(),
         )
 
-# %% ../nbs/39_gene_panels.ipynb #5885f0d8
+# %% ../nbs/39_gene_panels.ipynb #bb556bac
 class GeneMoments(NamedTuple):
     """What a choice of genes needs to know of the cells.
 
@@ -559,7 +563,7 @@ def _indicators(codes: np.ndarray, n_groups: int) -> Any:
     shape = (len(codes), n_groups)
     return scipy.sparse.csr_array((ones, (known, codes[known])), shape=shape)
 
-# %% ../nbs/39_gene_panels.ipynb #e90b4a6a
+# %% ../nbs/39_gene_panels.ipynb #fd73d272
 @dataclass(frozen=True)
 class GenePanel:
     """Chosen genes, and what they explain.
@@ -668,7 +672,7 @@ def panel_of(adata: Any) -> GenePanel:
         )
     return GenePanel.from_json(str(adata.uns["gene_panel"]))
 
-# %% ../nbs/39_gene_panels.ipynb #f1a6ca3d
+# %% ../nbs/39_gene_panels.ipynb #ceaa14d6
 RIDGE = 0.3  # in mean variances of the genes looked at, where no noise is given
 
 
@@ -759,8 +763,11 @@ def select_panel(
     >>> X = rng.poisson(1.0 + 9.0 * np.outer(kind == "T", np.arange(20) == 3))
     >>> names = [f"gene{j}" for j in range(20)]
     >>> adata = SimpleNamespace(
-    ...     X=X, obs=pd.DataFrame({"type": kind}), var=pd.DataFrame(index=names),
-    ...     var_names=names, uns={},
+    ...     X=X,
+    ...     obs=pd.DataFrame({"type": kind}),
+    ...     var=pd.DataFrame(index=names),
+    ...     var_names=names,
+    ...     uns={},
     ... )
     >>> select_panel(adata, 2, label_key="type").genes[0]
     'gene3'
@@ -774,10 +781,9 @@ def select_panel(
         )
     if noise is not None:
         check_positive("noise", noise)
+    check_annotated(adata)
     batch, batches = codes_of(adata, batch_key, "batch_key")
-    kind, kinds = (None, []) if label_key is None else codes_of(
-        adata, label_key, "label_key"
-    )
+    kind = None if label_key is None else codes_of(adata, label_key, "label_key")[0]
     if batch.min() < 0:
         raise ValueError(
             f"batch_key={batch_key!r} is missing for {int(np.sum(batch < 0))} cells: name "
@@ -788,15 +794,17 @@ def select_panel(
     banned = _genes_named(exclude, cells.names, "exclude", patterns=True)
     _check_wishes(n_genes, needed, banned, cells.names)
     families = [families] if isinstance(families, str) else families
-    out = {one: genes_of_family(cells.names, one) for one in families}
+    out = {one: genes_of_family(cells.names.tolist(), one) for one in families}
     _warn_of_names(cells.names, out)
     variances = variances_within(cells, batch)
     kept = _genes_to_look_at(variances, out, needed, banned, n_candidates)
+    if len(kept) == 0 or not variances[kept].any():
+        raise ValueError(
+            "No gene that may be chosen varies within the batches: exclude fewer."
+        )
     moments = moments_of(cells, kept, batch, kind)
     G = moments.G
     total = float(np.trace(G))
-    if total == 0:
-        raise ValueError("No gene varies within batches: there is nothing to choose.")
     n = cells.shape[0]
     ridge = RIDGE * total / len(G) if noise is None else n * float(noise) ** 2
     H_genes = G @ G / total
@@ -1061,7 +1069,7 @@ def _write(
         adata.var["panel_weight"] = weights
     adata.uns["gene_panel"] = panel.to_json()
 
-# %% ../nbs/39_gene_panels.ipynb #59db2ebf
+# %% ../nbs/39_gene_panels.ipynb #da3dc2fd
 @dataclass(frozen=True)
 class PanelReading:
     """What a panel is worth on cells that are left out.
@@ -1173,6 +1181,7 @@ def read_panel(
     check_integer(n_folds, 2, name="n_folds")
     check_integer(n_neighbors, 1, name="n_neighbors")
     check_integer(n_cells, 2, name="n_cells")
+    check_annotated(adata)
     if panel is None:
         panel = panel_of(adata)
     genes = panel.genes if isinstance(panel, GenePanel) else panel
@@ -1217,7 +1226,9 @@ def read_panel(
         fitted = Reconstructor(np.sort(at)).fit(X[train])
         E = X[test] - fitted.reconstruct(fitted.transform(X[test]))
         F = X[test] - X[train].mean(axis=0)
-        lost += np.array([np.sum(E[:, out] ** 2, axis=0), np.sum(F[:, out] ** 2, axis=0)])
+        lost += np.array(
+            [np.sum(E[:, out] ** 2, axis=0), np.sum(F[:, out] ** 2, axis=0)]
+        )
         whole[:, test] = np.sum(E[:, out] ** 2, axis=1), np.sum(F[:, out] ** 2, axis=1)
     kept = _neighbours_kept(X, at, n_neighbors, random_state)
     total = max(float(whole[1].sum()), np.finfo(float).tiny)

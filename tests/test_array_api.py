@@ -303,7 +303,9 @@ WITHOUT_A_MATRIX = {
         "load_techtc",
         # tables of a person's own, on the host
         "TableSelector",
+        "read_panel",
         "report",
+        "select_panel",
     ),
     *(
         "make_bhattacharyya",

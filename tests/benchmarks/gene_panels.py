@@ -32,7 +32,7 @@ import pandas as pd
 import scipy.sparse as sp
 from kinds import write_record
 from sklearn.decomposition import PCA
-from sklearn.feature_selection import SelectKBest, f_classif
+from sklearn.feature_selection import f_classif
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
 from sklearn.neighbors import NearestNeighbors
@@ -56,8 +56,9 @@ packages = (
     "scikit-misc",
     "scGeneFit",
 )
-# read numpy.in1d, which NumPy 2.4 no longer has
-np.in1d = getattr(np, "in1d", np.isin)
+# Spapros reads it, and NumPy 2.4 no longer has it
+if not hasattr(np, "in1d"):
+    setattr(np, "in1d", np.isin)  # noqa: B010
 
 
 def load(data):
@@ -157,7 +158,9 @@ def methods(data, cells, n, seed):
     if "counts" in cells.layers:
         found["HVG seurat_v3"] = lambda: variable("seurat_v3", "counts")
     if data == "blood":
-        found["Spapros spca"] = lambda: of_spapros(spapros.se.spca_feature_selection)
+        from spapros.selection.selection_methods import spca_feature_selection
+
+        found["Spapros spca"] = lambda: of_spapros(spca_feature_selection)
     return found
 
 

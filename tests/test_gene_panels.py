@@ -127,6 +127,13 @@ def test_the_ceiling_by_lanczos_is_that_of_all_eigenvalues():
     assert np.isclose(panel_ceiling(G, G @ G, 6, 50.0), lam[:6].sum(), rtol=1e-9)
 
 
+def test_genes_that_are_there_already_stay():
+    _, _, G, H = problem(1, d=20)
+    poor = int(np.argmin(panel_gains(G, H, [], 0.5)))
+    chosen = choose_genes(G, H, 4, 0.5, start=[poor])
+    assert chosen[0] == poor and len(set(chosen)) == 4
+
+
 def test_exchanges_never_make_a_panel_worse():
     for seed in range(10):
         _, _, G, H = problem(seed, d=20)
@@ -498,6 +505,8 @@ def test_nothing_is_told_of_noise():
     found = read_panel(adata, ["gene0", "gene1"], label_key="type")
     assert abs(found.accuracy - 0.5) < 4 * found.accuracy_error
     assert abs(found.explained) < 0.03
+    many = read_panel(adata, [f"gene{j}" for j in range(38)], label_key="type")
+    assert abs(many.accuracy - 0.5) < 4 * many.accuracy_error
 
 
 def test_batches_are_left_out_as_a_whole():

@@ -76,6 +76,7 @@ from fsel_book.svm import (
     margin_report,
     svm_margin,
 )
+from fsel_book.wavelengths import CalibrationSelector, load_tecator
 
 # Whoever reads no table does without the modules for them.
 if TYPE_CHECKING:
@@ -108,6 +109,7 @@ __all__ = [
     "AdditiveKernelSelector",
     "BSSSelector",
     "Blocks",
+    "CalibrationSelector",
     "Certificate",
     "CertifiedSelector",
     "CompletionSelector",
@@ -165,6 +167,7 @@ __all__ = [
     "load_flights",
     "load_sea_temperature",
     "load_table",
+    "load_tecator",
     "load_techtc",
     "margin_report",
     "pivoted_qr",

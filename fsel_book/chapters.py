@@ -61,6 +61,7 @@ CHAPTERS = {
     "table_selector": ("C_loaders", "Data from files"),
     "tables": ("C_loaders", "Data from files"),
     "warm_fits": ("O_warm_fits", "Fits from a warm start"),
+    "wavelengths": ("39_wavelengths", "Wavelengths"),
 }
 
 # module: what the reference lists
@@ -293,5 +294,11 @@ PUBLIC_NAMES = {
     ],
     "tables": [
         "load_table",
+    ],
+    "wavelengths": [
+        "CalibrationSelector",
+        "calibrate_reference",
+        "load_tecator",
+        "prediction_error",
     ],
 }

@@ -16,7 +16,14 @@ from sklearn.base import RegressorMixin
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import Bunch
 
-from .arrays import ArrayLike, Matrix, is_integer, is_sparse, take_columns
+from fsel_book.arrays import (
+    ArrayLike,
+    Matrix,
+    is_integer,
+    is_sparse,
+    take_columns,
+    to_numpy,
+)
 from fsel_book.certificates import (
     MOST_BY_DEFAULT,
     FittedAttributesMixin,
@@ -429,7 +436,7 @@ class CalibrationSelector(
         self.selected_ = np.sort(self.ranking_)
         self.ridge_ = fit.ridge
         self.noise_ = np.full(d, np.sqrt(fit.ridge / n)) if given is None else given
-        self._keep(fit, given, n, one=np.ndim(y) == 1)
+        self._keep(fit, given, n, one=np.ndim(to_numpy(y)) == 1)
         felt = A / self.noise_
         few = expected_squares(felt[:, self.selected_], about)
         self.expected_errors_ = np.sqrt(few)

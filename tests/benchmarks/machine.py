@@ -47,6 +47,7 @@ def is_installed(package):
     modules = {
         "apricot-select": "apricot",
         "iris-sample-data": "iris_sample_data",
+        "nirs4all-methods": "n4m",
         "pros-sketch": "pros",
         "python-sensors": "pysensors",
         "scikit-learn": "sklearn",

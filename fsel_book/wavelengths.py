@@ -4,7 +4,7 @@
 __all__ = ['NOISE_FOLLOWED', 'prediction_error', 'calibrate_reference', 'load_tecator', 'choices_by_noise', 'Calibration',
            'calibrate', 'expected_squares', 'CalibrationSelector']
 
-# %% ../nbs/39_wavelengths.ipynb #791539c2
+# %% ../nbs/39_wavelengths.ipynb #1690f19a
 import warnings
 from collections.abc import Sequence
 from importlib.resources import files
@@ -42,7 +42,7 @@ from fsel_book.validation import (
 )
 from .versions import VersionedEstimator
 
-# %% ../nbs/39_wavelengths.ipynb #8c7bf902
+# %% ../nbs/39_wavelengths.ipynb #c779a347
 def prediction_error(
     X: np.ndarray, y: np.ndarray, chosen: Sequence[int], noise: float
 ) -> float:
@@ -130,7 +130,7 @@ def calibrate_reference(
         found.append(list(chosen))
     return found
 
-# %% ../nbs/39_wavelengths.ipynb #0afecb7e
+# %% ../nbs/39_wavelengths.ipynb #e8d6c47c
 def load_tecator() -> Bunch:
     """Near-infrared spectra of 215 samples of chopped meat, with their water, fat and
     protein.
@@ -174,7 +174,7 @@ def load_tecator() -> Bunch:
         DESCR="\n".join(note),
     )
 
-# %% ../nbs/39_wavelengths.ipynb #46208082
+# %% ../nbs/39_wavelengths.ipynb #76ba6f04
 # Squared noise of the search, beside the mean squared deviation of all columns.
 NOISE_FOLLOWED = tuple(10.0**-k for k in range(1, 11))
 
@@ -216,6 +216,7 @@ def choices_by_noise(
     found: list[list[int]] = []
     for noise in noises:
         start = found[-1] if found and move else []
+        r = len(start) or r  # fewer where the rules leave no more
         found.append(place(A / noise, K, r, float(n), rules, move, start=start))
     return found
 
@@ -274,7 +275,7 @@ def expected_squares(C: np.ndarray, Y: np.ndarray) -> np.ndarray:
     outside = np.sum((Y - U @ inside) ** 2, axis=0) / n
     return outside + np.sum(inside**2 / (S[:, None] ** 2 + n), axis=0)
 
-# %% ../nbs/39_wavelengths.ipynb #c52d18c1
+# %% ../nbs/39_wavelengths.ipynb #3edaed94
 @insert_docs
 class CalibrationSelector(
     FittedAttributesMixin, SelectorMixin, RegressorMixin, VersionedEstimator
@@ -422,10 +423,10 @@ class CalibrationSelector(
         if given is not None:
             choices = choices[-1:]
         fits = [
-            calibrate(X[:, order], Y, None if given is None else given[order])
+            calibrate(X[:, order], Y / scale, None if given is None else given[order])
             for order in map(np.sort, choices)
         ]
-        best = int(np.argmin([np.sum(fit.squares / scale**2) for fit in fits]))
+        best = int(np.argmin([np.sum(fit.squares) for fit in fits]))
         order, fit = choices[best], fits[best]
         if len(order) < r:
             warnings.warn(
@@ -436,7 +437,7 @@ class CalibrationSelector(
         self.selected_ = np.sort(self.ranking_)
         self.ridge_ = fit.ridge
         self.noise_ = np.full(d, np.sqrt(fit.ridge / n)) if given is None else given
-        self._keep(fit, given, n, one=np.ndim(to_numpy(y)) == 1)
+        self._keep(fit, given, n, scale, one=np.ndim(to_numpy(y)) == 1)
         felt = A / self.noise_
         few = expected_squares(felt[:, self.selected_], about)
         self.expected_errors_ = np.sqrt(few)
@@ -444,9 +445,14 @@ class CalibrationSelector(
         return self
 
     def _keep(
-        self, fit: Calibration, given: np.ndarray | None, n: int, one: bool
+        self,
+        fit: Calibration,
+        given: np.ndarray | None,
+        n: int,
+        scale: np.ndarray,
+        one: bool,
     ) -> None:
-        """Set what the regression says; noise adds to the errors."""
+        """Set what the regression of the scaled targets says; noise adds to the errors."""
         r = len(self.selected_)
         squares = fit.squares
         if given is not None:
@@ -454,9 +460,10 @@ class CalibrationSelector(
         constant = fit.about_means == 0
         whole = np.where(constant, 1.0, fit.about_means)
         self.explained_ = np.where(constant, 1.0, 1 - squares / whole)
-        self.errors_ = np.sqrt(squares / n)
-        intercept = fit.means[r:] - fit.means[:r] @ fit.coefficients
-        self.coef_ = fit.coefficients[:, 0] if one else fit.coefficients.T
+        self.errors_ = scale * np.sqrt(squares / n)
+        coefficients = fit.coefficients * scale
+        intercept = fit.means[r:] * scale - fit.means[:r] @ coefficients
+        self.coef_ = coefficients[:, 0] if one else coefficients.T
         self.intercept_ = float(intercept[0]) if one else intercept
 
     def predict(self, X: ArrayLike) -> np.ndarray:

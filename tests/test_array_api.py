@@ -26,6 +26,7 @@ from test_doors import DENSE, ESTIMATORS, SIGNS
 import fsel_book
 from fsel_book import (
     BSSSelector,
+    CalibrationSelector,
     GuaranteePriceDisplay,
     LeverageDisplay,
     LeverageSelector,
@@ -216,6 +217,9 @@ ON_HOST = {
     ],
     "Reconstructor": lambda X, y: [Reconstructor([0, 4]).fit(X).coef_],
     "SensorSelector": lambda X, y: [SensorSelector(3, noise=0.5).fit(X).errors_],
+    "CalibrationSelector": lambda X, y: [
+        CalibrationSelector(3, noise=0.5).fit(X, y).errors_
+    ],
     "cur": lambda X, y: [cur(X, 6, 5).U],
     "data_sandwich": lambda X, y: data_sandwich(X, X),
     "kernel_bss": lambda X, y: [
@@ -300,6 +304,7 @@ WITHOUT_A_MATRIX = {
         "load_flights",
         "load_sea_temperature",
         "load_table",
+        "load_tecator",
         "load_techtc",
         # tables of a person's own, on the host
         "TableSelector",

@@ -223,6 +223,7 @@ dual_solvers dual_projection rows kernels kernel_machines warm_fits elimination_
 elimination risk_rfe stopping case_studies consistency groups_and_kernels experiments
 error_control sensors samples ridge_paper sparse_regression_paper svm_paper risk_rfe_paper selection_study
 error_control sensors gene_panels ridge_paper sparse_regression_paper svm_paper risk_rfe_paper selection_study
+error_control sensors wavelengths ridge_paper sparse_regression_paper svm_paper risk_rfe_paper selection_study
 choosing landscape performance
 out_of_core accelerators tables_and_figures errata
 """.split()

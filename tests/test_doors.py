@@ -301,12 +301,14 @@ OF_KERNELS = {
 
 # What is given checked arguments: literal versions, and the parts of an elimination.
 TRUSTING = {
+    "calibrate_reference",
     "constrained_reference",
     "duality_gap",
     "expected_error",
     "group_bss_reference",
     "guyon_rfe",
     "place_reference",
+    "prediction_error",
     "removals_reference",
     "risk_rfe_reference",
     "squared_linear_path",
@@ -315,6 +317,7 @@ TRUSTING = {
 
 # What takes no blocks and answers on the CPU has its own tests.
 LOOKED_AT_ELSEWHERE = {
+    "CalibrationSelector",
     "MismatchFeatures",
     "Reconstructor",
     "RowSelector",

@@ -130,7 +130,7 @@ def calibrate_reference(
         found.append(list(chosen))
     return found
 
-# %% ../nbs/39_wavelengths.ipynb #e8d6c47c
+# %% ../nbs/39_wavelengths.ipynb #413187bc
 def load_tecator() -> Bunch:
     """Near-infrared spectra of 215 samples of chopped meat, with their water, fat and
     protein.
@@ -174,7 +174,7 @@ def load_tecator() -> Bunch:
         DESCR="\n".join(note),
     )
 
-# %% ../nbs/39_wavelengths.ipynb #76ba6f04
+# %% ../nbs/39_wavelengths.ipynb #b54d05e6
 # Squared noise of the search, beside the mean squared deviation of all columns.
 NOISE_FOLLOWED = tuple(10.0**-k for k in range(1, 11))
 
@@ -275,7 +275,7 @@ def expected_squares(C: np.ndarray, Y: np.ndarray) -> np.ndarray:
     outside = np.sum((Y - U @ inside) ** 2, axis=0) / n
     return outside + np.sum(inside**2 / (S[:, None] ** 2 + n), axis=0)
 
-# %% ../nbs/39_wavelengths.ipynb #3edaed94
+# %% ../nbs/39_wavelengths.ipynb #36be040c
 @insert_docs
 class CalibrationSelector(
     FittedAttributesMixin, SelectorMixin, RegressorMixin, VersionedEstimator

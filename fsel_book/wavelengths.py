@@ -443,7 +443,7 @@ class CalibrationSelector(
         clear_fitted(self)
         check_bool("move", self.move)
         check_constraints(self.constraints)
-        X = _as_dense(matrix_on_host(check_X(self, X, reset=True)))
+        X = _dense_numbers(matrix_on_host(check_X(self, X, reset=True)))
         n, d = X.shape
         Y = check_target_matrix(y, n, type(self).__name__)
         r = _n_wavelengths(self.n_features_to_select, d)
@@ -503,7 +503,7 @@ class CalibrationSelector(
         -------
         ndarray, shape (n_samples,) or (n_samples, n_targets)
         """
-        return _as_dense(matrix_on_host(self.transform(X))) @ self.coef_.T + (
+        return _dense_numbers(matrix_on_host(self.transform(X))) @ self.coef_.T + (
             self.intercept_
         )
 
@@ -536,7 +536,7 @@ class CalibrationSelector(
         return tags
 
 
-def _as_dense(X: Matrix) -> np.ndarray:
+def _dense_numbers(X: Matrix) -> np.ndarray:
     return np.asarray(X.toarray() if is_sparse(X) else X, dtype=np.float64)
 
 

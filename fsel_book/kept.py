@@ -503,8 +503,9 @@ class KeptData:
 
     def of_chosen(self) -> "KeptData":
         """The same where no other columns are there."""
+        # what was found at once is of the chosen beside themselves
         data = None if self.data is None else replace(self.data, others=None)
-        return replace(self, rows=None, data=data)
+        return KeptData(None, data)
 
 
 def kept_data(space: RowSpace, indices: np.ndarray) -> KeptData:

@@ -2,11 +2,13 @@
 
 # %% auto #0
 __all__ = ['RIDGES_TRIED', 'AT_ONCE', 'LEAST_NOISE', 'expected_error', 'place_reference', 'place', 'load_sea_temperature',
-           'Regression', 'regress_on', 'Reconstructor', 'checked_noise', 'SensorSelector', 'least_error']
+           'Regression', 'regress_on', 'ColumnsTaken', 'regress_in_passes', 'Reconstructor', 'checked_noise',
+           'SensorSelector', 'least_error']
 
 # %% ../nbs/29_sensors.ipynb #1690f19a
+import copy
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from importlib.util import find_spec
 from typing import Any, NamedTuple, Self
@@ -25,6 +27,13 @@ from fsel_book.arrays import (
     take_columns,
     to_numpy,
 )
+from fsel_book.blocks import (
+    Blocks,
+    as_blocks,
+    as_dense,
+    is_out_of_memory,
+    join_blocks,
+)
 from fsel_book.certificates import (
     FittedAttributesMixin,
     MOST_BY_DEFAULT,
@@ -35,6 +44,7 @@ from .docs import insert_docs
 from .kept import off_means
 from .notices import stack_level
 from .sparsification import BSSSelector
+from .summaries import Passes
 from fsel_book.validation import (
     check_bool,
     check_host_matrix,
@@ -361,7 +371,7 @@ def regress_on(
 
     Rows are left out one at a time, for which no fit is made anew: the error of a row
     is its residual divided by one minus its leverage. Without a ridge, the one of least
-    error is taken. A sparse matrix becomes dense in blocks of columns.
+    error is taken.
     """
     n, d = X.shape
     C = off_means(_columns_as_numbers(X, chosen)) / scale
@@ -408,6 +418,344 @@ def _columns_as_numbers(X: Matrix, which: np.ndarray) -> np.ndarray:
     part = take_columns(X, which)
     return np.asarray(part.toarray() if is_sparse(part) else part, dtype=np.float64)
 
+# %% ../nbs/29_sensors.ipynb #29pass01
+class _Tried:
+    """The ridges that are tried, in the directions of the Gram matrix of the chosen
+    columns without their means.
+    """
+
+    def __init__(self, G: np.ndarray, n: int, several: bool) -> None:
+        squares, V = np.linalg.eigh(G)
+        least = len(G) * np.finfo(float).eps * max(squares.max(initial=0.0), 0.0)
+        some = squares > least
+        self.n = n
+        self.V, self.squares = V[:, some], squares[some]
+        unit = np.mean(self.squares) if some.any() else 1.0
+        # with noise, in whose units the chosen columns are, it is the number of rows
+        tried = [k * unit for k in RIDGES_TRIED] if several else [float(n)]
+        self.ridges = np.array(tried)
+        self.inverses = 1 / (self.squares + self.ridges[:, None])
+
+    def weights(self, U: np.ndarray) -> np.ndarray:
+        """For each ridge and row, by which squared residuals are multiplied: of a row
+        left out. The columns of `U` are the rows in the directions `V`.
+        """
+        leverage = self.inverses @ U**2
+        return 1 / np.maximum(1 - leverage - 1 / self.n, 1e-9) ** 2
+
+
+def _without_means(A: Any, means: np.ndarray) -> tuple[Any, np.ndarray]:
+    """A piece whose rows are features, and what is still to be taken off its rows: a
+    sparse one stays as it is.
+    """
+    if is_sparse(A):
+        return A.astype(np.float64), means
+    return np.asarray(A, dtype=np.float64) - means[:, None], np.zeros(len(means))
+
+
+class _Products:
+    """A pass over samples: products of the chosen columns with all, without means."""
+
+    def __init__(self, chosen: np.ndarray, scale: np.ndarray) -> None:
+        self.chosen, self.scale = chosen, scale
+        self.n = 0
+        self.means: Any = 0.0
+        self.K: Any = 0.0
+        self.squares: Any = 0.0
+
+    def add(self, start: int, A: Any) -> None:
+        part = _Products(self.chosen, self.scale)
+        part.n = m = A.shape[1]
+        part.means = np.asarray(A.sum(axis=1, dtype=np.float64)).ravel() / m
+        C = as_dense(A.T[:, self.chosen]).T.astype(np.float64)
+        C = (C - part.means[self.chosen, None]) / self.scale[:, None]
+        A, shift = _without_means(A, part.means)
+        part.K = C @ A.T
+        left = np.asarray((A * A).sum(axis=1)).ravel() - m * shift**2
+        # otherwise most of the difference is rounding
+        least = (1e-12 if is_sparse(A) else 1e-26 * m) * m * part.means**2
+        part.squares = np.where(left > least, left, 0.0)
+        self.merge(part)
+
+    def merge(self, other: Self) -> Self:
+        n = self.n + other.n
+        move = other.means - self.means if self.n else np.zeros_like(other.means)
+        both = self.n * other.n / n
+        along = move[self.chosen] / self.scale
+        self.K = self.K + other.K + both * np.outer(along, move)
+        self.squares = self.squares + other.squares + both * move**2
+        self.means = self.means + move * other.n / n if self.n else other.means
+        self.n = n
+        return self
+
+
+class _OfRows:
+    """A pass over samples after `_Products`: squared errors of rows left out one at a
+    time, summed over columns for each ridge, or, where `best` is one of them, over rows
+    for each column.
+    """
+
+    def __init__(
+        self, seen: _Products, tried: _Tried, known: np.ndarray, best: int | None = None
+    ) -> None:
+        self.seen, self.tried, self.known, self.best = seen, tried, known, best
+        self.M = np.where(known, 0.0, tried.V.T @ seen.K)
+        self.MM = self.M @ self.M.T
+        self.parts = dict[int, np.ndarray]()
+        self.squares: Any = 0.0
+
+    def add(self, start: int, A: Any) -> None:
+        seen, tried = self.seen, self.tried
+        means, chosen = seen.means, seen.chosen
+        C = as_dense(A.T[:, chosen]).T - means[chosen, None]
+        U = tried.V.T @ (C / seen.scale[:, None])
+        w = tried.weights(U)
+        A, shift = _without_means(A, means)
+        if self.best is not None:
+            self.add_columns(A, shift, U, w[self.best])
+            return
+        Z = self.M @ A - (self.M @ shift)[:, None]
+        whole = (
+            np.asarray((A * A).sum(axis=0)).ravel() - 2 * (shift @ A) + shift @ shift
+        )
+        rest = whole - np.sum(C[self.known[chosen]] ** 2, axis=0)
+        rows = np.empty((len(w) + 1, A.shape[1]))
+        for i, inverse in enumerate(tried.inverses):
+            B = inverse[:, None] * U
+            rows[i] = rest + np.sum(B * (self.MM @ B - 2 * Z), axis=0)
+        rows[:-1] = np.maximum(rows[:-1], 0.0) * w
+        rows[-1] = whole / (1 - 1 / tried.n) ** 2
+        self.parts[start] = rows
+
+    def add_columns(
+        self, A: Any, shift: np.ndarray, U: np.ndarray, w: np.ndarray
+    ) -> None:
+        B = self.tried.inverses[self.best][:, None] * self.M
+        products = (U * w) @ A.T - np.outer(U @ w, shift)
+        squares = (A * A) @ w - 2 * shift * (A @ w) + shift**2 * w.sum()
+        inside = np.sum(B * (((U * w) @ U.T) @ B - 2 * products), axis=0)
+        self.squares = self.squares + squares + inside
+
+    def merge(self, other: Self) -> Self:
+        self.parts = self.parts | other.parts
+        self.squares = self.squares + other.squares
+        return self
+
+    def __deepcopy__(self, memo: dict) -> Self:
+        """What is known is not copied for each block of a cluster."""
+        other = copy.copy(self)
+        other.parts = dict(self.parts)
+        return other
+
+    def by_row(self) -> np.ndarray:
+        """Shape (n_ridges + 1, n_samples): the last without any column."""
+        return np.concatenate([self.parts[a] for a in sorted(self.parts)], axis=1)
+
+
+class ColumnsTaken:
+    """A pass over features: the chosen ones, sparse where they are."""
+
+    def __init__(self, chosen: np.ndarray) -> None:
+        self.chosen = chosen
+        self.parts = list[tuple[np.ndarray, Any]]()
+
+    def add(self, start: int, A: Any) -> None:
+        inside = np.flatnonzero(
+            (self.chosen >= start) & (self.chosen < start + A.shape[1])
+        )
+        if len(inside):
+            self.parts.append((inside, A[:, self.chosen[inside] - start]))
+
+    def merge(self, other: Self) -> Self:
+        self.parts = self.parts + other.parts
+        return self
+
+    def together(self) -> Any:
+        order = np.argsort(np.concatenate([inside for inside, _ in self.parts]))
+        C = join_blocks([part for _, part in self.parts], 1)
+        return (C.tocsr() if is_sparse(C) else C)[:, order].astype(np.float64)
+
+
+class _OfColumns:
+    """A pass over features whose chosen ones, `C`, are at hand: for each column its
+    products with them, and the squared errors of rows left out for each ridge; or, where
+    `B` has its regressions, these summed over columns for each row.
+    """
+
+    def __init__(self, C: Any, scale: np.ndarray, known: np.ndarray) -> None:
+        self.C, self.known = C, known
+        n = C.shape[0]
+        if is_sparse(C):
+            self.C = (C / scale).tocsr()
+            self.offset = np.asarray(self.C.sum(axis=0)).ravel() / n
+        else:
+            self.C = off_means(C) / scale
+            self.offset = np.zeros(len(scale))
+        G = self.weighted_gram(np.ones(n))
+        self.tried = tried = _Tried(G, n, bool(known.any()))
+        self.w = np.concatenate(
+            [tried.weights(U) for _, U in self.chunks(tried.V)], axis=1
+        )
+        self.grams = [tried.V.T @ self.weighted_gram(w) @ tried.V for w in self.w]
+        self.best: int | None = None
+        self.B: Any = None
+        self.parts = dict[int, tuple[np.ndarray, ...]]()
+        self.rows = np.zeros((3, n))
+
+    def chunks(self, V: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
+        """The chosen columns without their means, times `V`, a few rows at a time and
+        turned over.
+        """
+        n, r = self.C.shape
+        step = max(1, AT_ONCE // r)
+        for a in range(0, n, step):
+            some = slice(a, min(a + step, n))
+            yield some, V.T @ (as_dense(self.C[some]) - self.offset).T
+
+    def products(self, w: np.ndarray, A: Any, means: np.ndarray) -> np.ndarray:
+        """`C'WA`, both without means."""
+        CW = (
+            self.C.multiply(w[:, None]).tocsr()
+            if is_sparse(self.C)
+            else self.C * w[:, None]
+        )
+        found = as_dense(CW.T @ A)
+        found -= np.outer(self.offset, A.T @ w - w.sum() * means)
+        return found - np.outer(np.asarray(CW.sum(axis=0)).ravel(), means)
+
+    def weighted_gram(self, w: np.ndarray) -> np.ndarray:
+        return self.products(w, self.C, self.offset)
+
+    def add(self, start: int, A: Any) -> None:
+        n = A.shape[0]
+        means = np.asarray(A.sum(axis=0, dtype=np.float64)).ravel() / n
+        A = A.astype(np.float64)
+        found = means
+        if not is_sparse(A):
+            A, means = off_means(A), np.zeros(A.shape[1])
+        which = slice(start, start + A.shape[1])
+        if self.best is not None:
+            self.add_rows(A, means, which)
+            return
+        whole = np.asarray((A * A).sum(axis=0)).ravel()
+        about = whole - n * means**2
+        about = np.where(about > 1e-12 * whole, about, 0.0)
+        tried = self.tried
+        K = tried.V.T @ self.products(np.ones(n), A, means)
+        squares = np.empty((len(self.w), A.shape[1]))
+        for i, (w, G) in enumerate(zip(self.w, self.grams)):
+            B = tried.inverses[i][:, None] * K
+            own = (A * A).T @ w - 2 * means * (A.T @ w) + means**2 * w.sum()
+            along = tried.V.T @ self.products(w, A, means)
+            squares[i] = own + np.sum(B * (G @ B - 2 * along), axis=0)
+        squares[:, self.known[which]] = 0.0
+        self.parts[start] = (found, about, np.maximum(squares, 0.0), K)
+
+    def add_rows(self, A: Any, means: np.ndarray, which: slice) -> None:
+        free = ~self.known[which]
+        B = self.B[:, which]
+        squares = A * A
+        self.rows[0] += np.asarray(squares.sum(axis=1)).ravel() - 2 * A @ means
+        self.rows[0] += means @ means
+        self.rows[1] += squares @ free - 2 * A @ (means * free) + means**2 @ free
+        A = A.tocsr() if is_sparse(A) else A
+        for some, U in self.chunks(np.eye(len(B))):
+            Z = (A[some] @ B.T).T - (B @ means)[:, None]
+            self.rows[2, some] += np.einsum("ij,ij->j", U, Z)
+
+    def merge(self, other: Self) -> Self:
+        self.parts = self.parts | other.parts
+        self.rows = self.rows + other.rows
+        return self
+
+    def __deepcopy__(self, memo: dict) -> Self:
+        """What is known is not copied for each block of a cluster."""
+        other = copy.copy(self)
+        other.parts = dict(self.parts)
+        other.rows = self.rows.copy()
+        return other
+
+    def together(self) -> list[np.ndarray]:
+        """Means, squares about them, errors and products of all columns."""
+        parts = [self.parts[a] for a in sorted(self.parts)]
+        self.parts = {}
+        return [np.concatenate(found, axis=-1) for found in zip(*parts)]
+
+    def by_row(self) -> np.ndarray:
+        """Shape (2, n_samples): errors, and those without any column."""
+        assert self.best is not None
+        n, lost = self.tried.n, self.rows[1] - 2 * self.rows[2]
+        BB = self.B @ self.B.T
+        for some, U in self.chunks(np.eye(len(BB))):
+            lost[some] += np.einsum("ij,ij->j", U, BB @ U)
+        lost = np.maximum(lost, 0.0) * self.w[self.best]
+        return np.array([lost, self.rows[0] / (1 - 1 / n) ** 2])
+
+
+def regress_in_passes(
+    passes: Passes,
+    axis: int,
+    n_features: int,
+    chosen: np.ndarray,
+    noise: np.ndarray | None,
+) -> Regression:
+    """`regress_on` for data in blocks of samples (`axis=0`) or of features (`axis=1`),
+    from sums of products, in three passes.
+
+    Nothing of the size of the data is made: an array of `n_chosen` by `n_features`
+    numbers, a few of each row, and of blocks of features the chosen ones, sparse where
+    they are. Sums of squares know explained parts to about eight digits.
+    """
+    scale = np.ones(len(chosen)) if noise is None else noise[chosen]
+    known = np.zeros(n_features, dtype=bool)
+    known[chosen] = noise is None
+    if axis == 0:
+        seen = passes.reduce(0, _Products(chosen, scale))
+        G = seen.K[:, chosen] / scale
+        tried = _Tried((G + G.T) / 2, seen.n, noise is None)
+        rows = passes.reduce(0, _OfRows(seen, tried, known)).by_row()
+        i = int(np.argmin(rows[:-1].sum(axis=1)))
+        columns = passes.reduce(0, _OfRows(seen, tried, known, i))
+        squares = np.where(known, 0.0, np.maximum(columns.squares, 0.0))
+        means, about, K = seen.means, seen.squares, tried.V.T @ seen.K
+        by_row = rows[[i, -1]]
+    else:
+        C = passes.reduce(1, ColumnsTaken(chosen)).together()
+        done = passes.reduce(1, _OfColumns(C, scale, known))
+        tried = done.tried
+        means, about, errors, K = done.together()
+        i = int(np.argmin(errors.sum(axis=1)))
+        squares = errors[i]
+        done.best = i
+        done.B = np.where(known, 0.0, tried.V @ (tried.inverses[i][:, None] * K))
+        by_row = passes.reduce(1, done).by_row()
+    n = tried.n
+    about = np.where(about > (1e-13 * n * means) ** 2, about, 0.0)
+    squares = np.where(about == 0, 0.0, squares)
+    coefficients = tried.V @ (tried.inverses[i][:, None] * K)
+    if noise is None:
+        coefficients[:, chosen] = np.eye(len(chosen))
+    coefficients /= scale[:, None]
+    about = about * (n / (n - 1)) ** 2
+    return Regression(
+        float(tried.ridges[i]), means, coefficients, squares, about, by_row
+    )
+
+
+class _Width:
+    """A pass that counts the features."""
+
+    def __init__(self, axis: int) -> None:
+        self.axis = axis
+        self.n_features = 0
+
+    def add(self, start: int, A: Any) -> None:
+        self.n_features = A.shape[0] if self.axis == 0 else start + A.shape[1]
+
+    def merge(self, other: Self) -> Self:
+        self.n_features = max(self.n_features, other.n_features)
+        return self
+
 # %% ../nbs/29_sensors.ipynb #3a9f13fa
 @insert_docs
 class Reconstructor(FittedAttributesMixin, SelectorMixin, VersionedEstimator):
@@ -422,7 +770,8 @@ class Reconstructor(FittedAttributesMixin, SelectorMixin, VersionedEstimator):
     ----------
     selector : estimator with `get_support`, sequence of int or str, or None
         What chooses columns: a selector, which is cloned and fitted, or the columns
-        themselves, as indices, names or a mask. None is `BSSSelector(center=True)`.
+        themselves, as indices, names or a mask. None is `BSSSelector(center=True)`, and
+        `BSSSelector()` for `X` in blocks.
     noise : float, array-like of shape (n_features,), or None
         The standard deviation of the noise in what will be read of the chosen columns,
         in the units of the columns; one number for all, or one for each column. The
@@ -447,7 +796,8 @@ class Reconstructor(FittedAttributesMixin, SelectorMixin, VersionedEstimator):
     ridge_ : float
         In the units of a squared singular value of the chosen columns, which are divided
         by the noise where `noise` is an array.
-    mean_ : ndarray, shape (n_features,)
+    mean_, deviations_ : ndarray, shape (n_features,)
+        Means and standard deviations of all columns.
     coef_ : ndarray, shape (n_selected, n_features)
     selector_ : estimator or None
         The fitted selector.
@@ -460,6 +810,11 @@ class Reconstructor(FittedAttributesMixin, SelectorMixin, VersionedEstimator):
     All of these are on the CPU. Rows that are left out had a part in the choice of the
     columns: where many columns could have been chosen from few rows, `explained_` is too
     high by that, and new rows are the judge.
+
+    Sparse `X` and `X` in blocks are read in three passes, which add up products of the
+    chosen columns with all: `n_selected` by `n_features` numbers are in memory, and
+    nothing of the size of the data. The results are those of a dense `X` to about eight
+    digits.
 
     References
     ----------
@@ -504,16 +859,49 @@ class Reconstructor(FittedAttributesMixin, SelectorMixin, VersionedEstimator):
         """
         clear_fitted(self)
         check_instance("selector", self.selector)
+        if is_out_of_memory(X):
+            return self._fit_blocks(X, y)
         given = X
         X = matrix_on_host(check_X(self, X, reset=True))
         noise = None if self.noise is None else checked_noise(self.noise, X.shape[1])
         chosen = self._columns(given, y)
-        fitted = (
-            regress_on(X, chosen, None)
-            if noise is None
-            else regress_on(X, chosen, float(X.shape[0]), noise[chosen])
-        )
+        if is_sparse(X):
+            blocks = as_blocks(X.tocsr() if X.shape[0] > X.shape[1] else X.tocsc())
+            axis = blocks._axis
+            fitted = regress_in_passes(
+                Passes(blocks, axis), axis, X.shape[1], chosen, noise
+            )
+        elif noise is None:
+            fitted = regress_on(X, chosen, None)
+        else:
+            fitted = regress_on(X, chosen, float(X.shape[0]), noise[chosen])
         self._keep(fitted, chosen, X.shape[0], noise)
+        return self
+
+    def _fit_blocks(self, X: Any, y: ArrayLike) -> Self:
+        """`fit` for data in blocks."""
+        if not isinstance(X, Blocks):
+            raise ValueError(
+                f"X is a {type(X).__name__}, a summary of samples: give the samples "
+                f"themselves, in blocks."
+            )
+        axis = X._axis
+        passes = Passes(X, axis)
+        d = X.shape[1]
+        if d is None:
+            d = passes.reduce(axis, _Width(axis)).n_features
+        names = X.feature_names
+        try:
+            self.n_features_in_ = d
+            if names is not None:
+                self.feature_names_in_ = np.asarray(names, dtype=object)
+            noise = None if self.noise is None else checked_noise(self.noise, d)
+            chosen = self._columns(X, y)
+            fitted = regress_in_passes(passes, axis, d, chosen, noise)
+            self._keep(fitted, chosen, fitted.by_row.shape[1], noise)
+        except BaseException:
+            clear_fitted(self)
+            raise
         return self
 
     def _keep(
@@ -529,6 +917,7 @@ class Reconstructor(FittedAttributesMixin, SelectorMixin, VersionedEstimator):
             added = n * noise[chosen] ** 2 @ fitted.coefficients**2
         squares = fitted.squares + added
         constant = fitted.about_means == 0
+        self.deviations_ = np.sqrt(fitted.about_means / n) * (1 - 1 / n)
         about = np.where(constant, 1.0, fitted.about_means)
         self.selected_ = chosen
         self.mean_ = fitted.means
@@ -545,7 +934,9 @@ class Reconstructor(FittedAttributesMixin, SelectorMixin, VersionedEstimator):
 
     def _columns(self, X: ArrayLike, y: ArrayLike) -> np.ndarray:
         """The chosen columns, increasing; `selector_` is what chose them."""
-        selector = BSSSelector(center=True) if self.selector is None else self.selector
+        selector = self.selector
+        if selector is None:
+            selector = BSSSelector(center=not is_out_of_memory(X))
         self.selector_ = None
         if hasattr(selector, "get_support"):
             self.selector_ = clone(selector).fit(X, y)
@@ -573,8 +964,52 @@ class Reconstructor(FittedAttributesMixin, SelectorMixin, VersionedEstimator):
         -------
         array or sparse matrix, shape (n_samples, n_selected)
         """
+        if is_out_of_memory(X):
+            chosen = self.selected_  # says so where nothing is fitted
+            return X._in_order_of(self).columns(chosen, self.n_features_in_)
         X = check_X(self, X, reset=False, dtype="numeric")
         return take_columns(X, self.selected_)
+
+    def stand_ins(self, k: int = 1) -> tuple[np.ndarray, np.ndarray]:
+        """For each column the chosen ones that tell most of it.
+
+        Parameters
+        ----------
+        k : int
+            How many of them.
+
+        Returns
+        -------
+        columns : ndarray of int, shape (n_features, k)
+            The one that tells most comes first.
+        parts : ndarray, shape (n_features, k)
+            By how many of its standard deviations the column rises in the regression if
+            that chosen one rises by one of its own; zero for constant columns.
+
+        Raises
+        ------
+        ValueError
+            There are not `k` chosen columns.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_digits
+        >>> from fsel_book import Reconstructor
+        >>> pixels = Reconstructor([20, 28, 36, 43]).fit(load_digits().data)
+        >>> columns, parts = pixels.stand_ins()
+        >>> int(columns[44, 0]), f"{parts[44, 0]:.2f}"
+        (43, '0.52')
+        """
+        chosen = self.selected_
+        if not is_integer(k) or not 1 <= k <= len(chosen):
+            raise ValueError(
+                f"k={k!r} is not possible: give an integer from 1 to {len(chosen)}, the "
+                f"number of chosen columns."
+            )
+        size = np.where(self.deviations_ > 0, self.deviations_, np.inf)
+        parts = (self.coef_ * self.deviations_[chosen, None] / size).T
+        order = np.argsort(-np.abs(parts), axis=1, kind="stable")[:, :k]
+        return chosen[order], np.take_along_axis(parts, order, axis=1)
 
     def inverse_transform(self, X: ArrayLike) -> np.ndarray:
         """All columns from the chosen ones.
@@ -688,7 +1123,7 @@ class SensorSelector(Reconstructor):
         No choice of so many columns has less, where the noise is the same for all.
     error_everywhere_ : float
         The same with a sensor at every column.
-    explained_, errors_, share_, share_error_, ridge_, mean_, coef_
+    explained_, errors_, share_, share_error_, ridge_, mean_, deviations_, coef_
         As in `Reconstructor`, by rows left out one at a time.
     n_features_in_ : int
     feature_names_in_ : ndarray of str

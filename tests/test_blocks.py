@@ -554,8 +554,10 @@ def test_what_cannot_be_read_in_blocks(tmp_path):
         as_blocks(3)
     with refused("axis=None is not possible for a function"):
         as_blocks(lambda: iter([]))
-    with refused("axis=1 is for functions"):
-        as_blocks(np.ones((2, 2)), axis=1)
+    with refused("axis=1 is not possible: X can be read by whole samples"):
+        as_blocks(sp.csr_array(np.eye(3)), axis=1)
+    with refused("axis=2 is not possible"):
+        as_blocks(np.ones((2, 2)), axis=2)
     with refused("an ending that is not known"):
         as_blocks("table.csv")
     with refused("columns= is for Parquet"):
@@ -1015,3 +1017,18 @@ def test_reading_ends_with_the_block_that_is_waited_for(how, monkeypatch):
     assert watched.read <= 25
     assert {watched.closed_in} == watched.threads != {threading.get_ident()}
     assert threading.active_count() == before
+
+
+def test_an_array_is_cut_along_the_axis_that_is_asked_for():
+    X = np.arange(12.0).reshape(6, 2)
+    blocks = as_blocks(X)
+    assert blocks._axis == 0
+    assert as_blocks(X, axis=1)._axis == 1 == as_blocks(blocks, axis=1)._axis
+    assert blocks._axis == 0 and as_blocks(sp.csc_array(X), axis=1)._axis == 1
+
+
+def test_chunks_of_many_samples_stay_apart():
+    da = pytest.importorskip("dask.array", reason="Dask is not installed")
+    array = da.zeros((40_000, 3000), chunks=(40_000, 1000))
+    chunks = as_blocks(array, axis=1).whole(1).chunks[1]
+    assert len(chunks) >= 3 and max(chunks) <= 1000

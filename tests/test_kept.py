@@ -14,6 +14,7 @@ from cases import refused, swept_seeds
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.spatial.distance import pdist
 from scipy.stats import beta
+from sklearn.base import clone
 from sklearn.datasets import (
     load_breast_cancer,
     load_diabetes,
@@ -620,3 +621,19 @@ def test_what_is_short_of_the_asked_part_is_not_said_to_be_it(n_rows):
     said = str(to_come)
     assert ("at least 90%" in said) == (to_come.content >= to_come.asked_content)
     assert ("more rows are needed" in said) == (to_come.content < to_come.asked_content)
+
+
+@pytest.mark.parametrize("n, d", [(60, 1500), (700, 900)])
+def test_of_blocks_of_features_nothing_is_said_that_memory_does_not_say(n, d):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((n, 20)) @ rng.standard_normal((20, d))
+    X = X + rng.standard_normal((n, d))
+    selector = BSSSelector(30, rank=5, rule="largest-norm")
+    known = clone(selector).fit(X).certificate_.plain
+    blocks = as_blocks(lambda: (X[:, a : a + 300] for a in range(0, d, 300)), axis=1)
+    found = clone(selector).fit(blocks).certificate_.plain
+    np.testing.assert_array_equal(found.indices, known.indices)
+    if found.explained is not None:
+        np.testing.assert_allclose(found.explained.share, known.explained.share)
+    if found.pairs is not None:
+        np.testing.assert_allclose(found.pairs.quantiles, known.pairs.quantiles)

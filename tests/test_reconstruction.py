@@ -2,6 +2,7 @@
 fits made by hand.
 """
 
+import copy
 import importlib.util
 import sys
 from pathlib import Path
@@ -18,13 +19,16 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from fsel_book import (
+    Blocks,
     BSSSelector,
     Constraints,
     Reconstructor,
     SensorSelector,
+    as_blocks,
     certify_columns,
     load_sea_temperature,
 )
+from fsel_book.out_of_core import GramMatrix
 from fsel_book.reconstruction import (
     expected_error,
     least_error,
@@ -383,3 +387,156 @@ def test_the_script_runs():
     X = low_rank(11, 24, 50)
     found = list(sensors.one_split("sea", X, np.arange(6), 0))
     assert len({of for of, _ in found}) == len(found) == 4 * 9
+
+
+# ---------------------------------------------------------------- in blocks
+
+FITTED = "explained_ errors_ share_ share_error_ ridge_ mean_ coef_ deviations_".split()
+
+
+def counts(seed, n, d):
+    """Small counts, most of them zero, with copies, multiples and a constant column."""
+    rng = np.random.default_rng(seed)
+    topics = rng.random((n, 4)) ** 3 @ rng.random((4, d)) ** 4
+    X = rng.poisson(topics).astype(float)
+    return np.hstack([X, X[:, :1], 3 * X[:, 1:2], np.full((n, 1), 0.1)])
+
+
+def cut(X, axis, width, stored=np.asarray):
+    def pieces():
+        for a in range(0, X.shape[axis], width):
+            yield stored(X[a : a + width] if axis == 0 else X[:, a : a + width])
+
+    return as_blocks(pieces, axis=axis)
+
+
+def assert_same_reconstruction(found, known, tolerance=1e-7):
+    np.testing.assert_array_equal(found.selected_, known.selected_)
+    for name in FITTED:
+        expected = getattr(known, name)
+        atol = tolerance * np.max(np.abs(expected))
+        np.testing.assert_allclose(
+            getattr(found, name), expected, rtol=0, atol=atol, err_msg=name
+        )
+
+
+@pytest.mark.parametrize("axis", [0, 1])
+@pytest.mark.parametrize("noise", [None, 0.3, "each"])
+@pytest.mark.parametrize("stored", [np.asarray, sp.csr_array, sp.csc_array])
+@pytest.mark.parametrize("n, d", [(300, 40), (25, 60)])
+def test_blocks_give_what_memory_gives(axis, noise, stored, n, d):
+    X = counts(0, n, d)
+    noise = np.linspace(0.1, 0.9, d + 3) if noise == "each" else noise
+    known = Reconstructor([3, 1, 12, d], noise=noise).fit(X)
+    for width in (7, 1000):
+        found = clone(known).fit(cut(X, axis, width, stored))
+        assert_same_reconstruction(found, known)
+    np.testing.assert_array_equal(
+        found.transform(cut(X, axis, 9, stored)), known.transform(X)
+    )
+
+
+def test_pieces_of_every_cut_are_added_up():
+    """`Blocks` joins small blocks: here `add` sees each alone, and merges."""
+    X = counts(1, 500, 30)
+    known = Reconstructor([3, 1, 12]).fit(X)
+
+    class Apart(Blocks):
+        def __init__(self, axis, width):
+            self.axes, self.width, self.shape = (axis,), width, X.shape
+
+        def read(self, axis):
+            raise NotImplementedError
+
+        def reduce(self, axis, summary):
+            found = []
+            for a in range(0, X.shape[axis], self.width):
+                some = slice(a, a + self.width)
+                A = sp.csc_array(X[some].T if axis == 0 else X[:, some])
+                found.append(copy.deepcopy(summary))
+                found[-1].add(a, A if a else A.toarray())
+            first, *others = found[::-1]
+            for other in others:
+                first.merge(other)
+            return first
+
+    for axis, width in ((0, 499), (0, 90), (0, 1), (1, 8), (1, 1)):
+        assert_same_reconstruction(clone(known).fit(Apart(axis, width)), known)
+    for form in (sp.csr_array, sp.csc_array):
+        assert_same_reconstruction(clone(known).fit(form(X)), known)
+
+
+def test_large_means_in_blocks_of_samples_lose_nothing():
+    X = low_rank(3, 200, 12, mean=1e6)
+    known = Reconstructor([1, 5]).fit(X)
+    assert_same_reconstruction(clone(known).fit(cut(X, 0, 50)), known, 1e-6)
+
+
+def test_a_selector_chooses_from_the_same_blocks(tmp_path):
+    X = sp.csc_array(counts(2, 80, 400))
+    path = tmp_path / "words.npz"
+    sp.save_npz(path, X, compressed=False)
+    chosen = BSSSelector(12, rank=3, rule="largest-norm")
+    known = Reconstructor(chosen).fit(X.toarray())
+    found = Reconstructor(chosen).fit(as_blocks(path))
+    assert_same_reconstruction(found, known)
+    assert found.selector_.certificate_.holds
+    assert len(Reconstructor().fit(as_blocks(path)).selected_) == 50
+    frame = pd.DataFrame(X.toarray()[:, :3], columns=list("abc"))
+    named = Reconstructor(["c", "a"]).fit(as_blocks(frame))
+    assert named.get_feature_names_out().tolist() == ["a", "c"]
+
+
+def test_dask_arrays_give_what_memory_gives():
+    da = pytest.importorskip("dask.array", reason="Dask is not installed")
+    import dask
+
+    X = counts(4, 200, 90)
+    known = Reconstructor([1, 5, 40]).fit(X)
+    array = da.from_array(X, chunks=(70, 40))
+    for axis in (0, 1):
+        found = clone(known).fit(as_blocks(array, axis=axis))
+        assert_same_reconstruction(found, known)
+    sparse = da.concatenate(
+        [
+            da.from_delayed(
+                dask.delayed(sp.csc_array)(X[:, a : a + 31]),
+                (200, min(31, X.shape[1] - a)),
+                meta=sp.csc_array((0, 0)),
+            )
+            for a in range(0, X.shape[1], 31)
+        ],
+        axis=1,
+    )
+    assert_same_reconstruction(clone(known).fit(as_blocks(sparse, axis=1)), known)
+
+
+def test_what_blocks_cannot_do_is_told():
+    X = counts(5, 60, 20)
+    with pytest.raises(ValueError, match="give the samples"):
+        Reconstructor([1]).fit(GramMatrix().partial_fit(X))
+    with pytest.raises(ValueError, match="selector"):
+        Reconstructor([99]).fit(cut(X, 0, 10))
+    fitted = Reconstructor([1]).fit(X)
+    with pytest.raises(ValueError, match="noise .* 23 of them"):
+        fitted.set_params(noise=[1.0, 2.0]).fit(cut(X, 1, 10))
+    assert not hasattr(fitted, "coef_")
+
+
+def test_stand_ins_are_those_of_the_standardized_regression():
+    X = counts(6, 400, 20)
+    fitted = Reconstructor([0, 1, 7]).fit(X)
+    columns, parts = fitted.stand_ins(2)
+    assert columns.shape == parts.shape == (23, 2)
+    # a copy and a multiple of chosen ones, and the chosen ones themselves
+    assert columns[[20, 21, 0, 1, 7], 0].tolist() == [0, 1, 0, 1, 7]
+    np.testing.assert_allclose(parts[[20, 21, 0], 0], 1, rtol=0.05)
+    np.testing.assert_array_equal(parts[22], 0)
+    Z = (X - X.mean(axis=0)) / np.where(X.std(axis=0) > 0, X.std(axis=0), 1)
+    exact = np.linalg.lstsq(Z[:, [0, 1, 7]], Z[:, 5])[0]
+    np.testing.assert_allclose(
+        parts[5], exact[np.argsort(-np.abs(exact))[:2]], atol=0.02
+    )
+    for k in (0, 4, "two"):
+        with pytest.raises(ValueError, match="k="):
+            fitted.stand_ins(k)

@@ -77,6 +77,7 @@ from fsel_book.svm import (
     svm_margin,
 )
 from fsel_book.wavelengths import CalibrationSelector, load_tecator
+from fsel_book.words import find_copies, leading_factor, load_glosses
 
 # Whoever reads no table does without the modules for them.
 if TYPE_CHECKING:
@@ -157,14 +158,17 @@ __all__ = [
     "cur",
     "det_sampling",
     "enclosing_ball",
+    "find_copies",
     "information_gain",
     "largest_leverages",
     "least_variance_ratio",
+    "leading_factor",
     "leverage_sampling",
     "leverage_scores",
     "load_dataset",
     "load_docstrings",
     "load_flights",
+    "load_glosses",
     "load_sea_temperature",
     "load_table",
     "load_tecator",

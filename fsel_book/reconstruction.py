@@ -2,8 +2,8 @@
 
 # %% auto #0
 __all__ = ['RIDGES_TRIED', 'AT_ONCE', 'LEAST_NOISE', 'expected_error', 'place_reference', 'place', 'load_sea_temperature',
-           'Regression', 'regress_on', 'ColumnsTaken', 'regress_in_passes', 'Reconstructor', 'checked_noise',
-           'SensorSelector', 'least_error']
+           'Regression', 'regress_on', 'ColumnsTaken', 'regress_in_passes', 'FeatureCount', 'Reconstructor',
+           'checked_noise', 'SensorSelector', 'least_error']
 
 # %% ../nbs/29_sensors.ipynb #1690f19a
 import copy
@@ -742,7 +742,7 @@ def regress_in_passes(
     )
 
 
-class _Width:
+class FeatureCount:
     """A pass that counts the features."""
 
     def __init__(self, axis: int) -> None:
@@ -889,7 +889,7 @@ class Reconstructor(FittedAttributesMixin, SelectorMixin, VersionedEstimator):
         passes = Passes(X, axis)
         d = X.shape[1]
         if d is None:
-            d = passes.reduce(axis, _Width(axis)).n_features
+            d = passes.reduce(axis, FeatureCount(axis)).n_features
         names = X.feature_names
         try:
             self.n_features_in_ = d

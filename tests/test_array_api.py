@@ -52,9 +52,11 @@ from fsel_book import (
     cur,
     det_sampling,
     enclosing_ball,
+    find_copies,
     information_gain,
     largest_leverages,
     least_variance_ratio,
+    leading_factor,
     leverage_sampling,
     leverage_scores,
     margin_report,
@@ -216,6 +218,8 @@ ON_HOST = {
         RowSelector(9, selector=BSSSelector(rank=3)).fit(X, y).weights_
     ],
     "Reconstructor": lambda X, y: [Reconstructor([0, 4]).fit(X).coef_],
+    "find_copies": lambda X, y: [np.concatenate([[-1], *find_copies(X, 0.95)])],
+    "leading_factor": lambda X, y: [leading_factor(X, 2)],
     "SensorSelector": lambda X, y: [SensorSelector(3, noise=0.5).fit(X).errors_],
     "CalibrationSelector": lambda X, y: [
         CalibrationSelector(3, noise=0.5).fit(X, y).errors_
@@ -302,6 +306,7 @@ WITHOUT_A_MATRIX = {
         "load_dataset",
         "load_docstrings",
         "load_flights",
+        "load_glosses",
         "load_sea_temperature",
         "load_table",
         "load_tecator",

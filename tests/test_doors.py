@@ -69,8 +69,10 @@ from fsel_book import (
     cur,
     det_sampling,
     enclosing_ball,
+    find_copies,
     information_gain,
     least_variance_ratio,
+    leading_factor,
     leverage_scores,
     margin_report,
     pivoted_qr,
@@ -234,6 +236,10 @@ FUNCTIONS = {
         for rule in ("first", "best")
     ],
     "certify_columns": lambda X: [certify_columns(X, [0, 2])],
+    "find_copies": lambda X: [
+        np.concatenate([[-1], *find_copies(X, 0.95)]),
+    ],
+    "leading_factor": lambda X: [leading_factor(X, 2).T @ leading_factor(X, 2)],
     "certify_selector": lambda X: [
         certify_selector(
             SelectKBest(information_gain, k=8).fit(DENSE, Y), X

@@ -998,7 +998,7 @@ class Reconstructor(FittedAttributesMixin, SelectorMixin, VersionedEstimator):
         >>> pixels = Reconstructor([20, 28, 36, 43]).fit(load_digits().data)
         >>> columns, parts = pixels.stand_ins()
         >>> int(columns[44, 0]), f"{parts[44, 0]:.2f}"
-        (43, '0.52')
+        (36, '0.50')
         """
         chosen = self.selected_
         if not is_integer(k) or not 1 <= k <= len(chosen):

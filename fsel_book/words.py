@@ -139,7 +139,7 @@ class _Signatures:
 
     def __init__(self, axis: int) -> None:
         self.axis = axis
-        self.parts = dict[int, np.ndarray]()
+        self.parts = dict[int, Any]()
         self.n = 0
         self.sums: Any = 0.0
 
@@ -364,12 +364,15 @@ def load_glosses(folder: str | os.PathLike | None = None) -> Bunch:
     >>> glosses.words[0], glosses.data[0][:27]  # doctest: +SKIP
     ('entity', 'that which is perceived or ')
     """
-    known = [
-        os.environ.get("WNSEARCHDIR", ""),
-        "/usr/share/wordnet",
-        Path.home() / "nltk_data" / "corpora" / "wordnet",
-    ]
-    places = [Path(at) for at in ([folder] if folder is not None else known) if at]
+    if folder is not None:
+        places = [Path(folder)]
+    else:
+        named = os.environ.get("WNSEARCHDIR")
+        places = [
+            *([Path(named)] if named else []),
+            Path("/usr/share/wordnet"),
+            Path.home() / "nltk_data" / "corpora" / "wordnet",
+        ]
     found = [place for place in places if (place / "data.noun").is_file()]
     if not found:
         raise FileNotFoundError(

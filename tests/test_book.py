@@ -224,7 +224,7 @@ elimination risk_rfe stopping case_studies consistency groups_and_kernels experi
 error_control sensors gene_panels wavelengths samples ridge_paper
 sparse_regression_paper svm_paper risk_rfe_paper selection_study
 choosing landscape performance
-out_of_core accelerators tables_and_figures errata
+out_of_core accelerators tables_and_figures errata words
 """.split()
 by_topic = {name.partition("_")[2][:-6]: name for name in [*chapters, *appendices]}
 dependency_order = [by_topic[topic] for topic in DEPENDENCE]

@@ -221,10 +221,10 @@ summaries block_search constraints sparsification leverage graphs dual_set spars
 baselines ridge_barriers plain_columns kept labels ridge linear_programs svm losses
 dual_solvers dual_projection rows kernels kernel_machines warm_fits elimination_step
 elimination risk_rfe stopping case_studies consistency groups_and_kernels experiments
-error_control sensors gene_panels wavelengths samples ridge_paper
+error_control sensors gene_panels wavelengths words samples ridge_paper
 sparse_regression_paper svm_paper risk_rfe_paper selection_study
 choosing landscape performance
-out_of_core accelerators tables_and_figures errata words
+out_of_core accelerators tables_and_figures errata
 """.split()
 by_topic = {name.partition("_")[2][:-6]: name for name in [*chapters, *appendices]}
 dependency_order = [by_topic[topic] for topic in DEPENDENCE]

@@ -18,7 +18,7 @@ from fsel_book.ridge import largest_image, matrix_interval, ridge_risk
 from fsel_book.sparsification import bss
 from fsel_book.spectra import row_space
 
-path = Path(__file__).resolve().parent.parent / "nbs" / "38_errata.ipynb"
+path = Path(__file__).resolve().parent.parent / "nbs" / "42_errata.ipynb"
 book = json.loads(path.read_text(encoding="utf-8"))["cells"]
 source = {
     kind: ["".join(c["source"]) for c in book if c["cell_type"] == kind]

@@ -78,7 +78,7 @@ def prediction_error(
     b = np.linalg.solve(G, C.T @ y)
     return np.sum((y - C @ b) ** 2) / n + noise**2 * np.sum(b**2)
 
-
+# %% ../nbs/31_wavelengths.ipynb #d0c1a7e5
 def calibrate_reference(
     X: np.ndarray, y: np.ndarray, r: int, noises: Sequence[float]
 ) -> list[list[int]]:

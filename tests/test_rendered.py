@@ -727,7 +727,7 @@ LOOK = r"""() => {
   for (const e of all("main td.number")) if (look(e).whiteSpace !== "nowrap") phone.push(`broken: ${name(e)}`);
   if (is_phone) {
     for (const e of all("main table.words td")) if (look(e).display === "table-cell") phone.push(name(e));
-    for (const e of all(".cell.narrow img:not(.panels img)"))
+    for (const e of all(".cell.narrow img:not(.panels img):not(.whole)"))
       if (e.width > Math.min(e.naturalWidth, main.clientWidth) + 1) phone.push(`blown up: ${e.src}`);
     for (const e of all("pre .sentences"))
       if (e.getBoundingClientRect().right > e.closest("pre").getBoundingClientRect().right + 1) phone.push(`cut: ${name(e)}`);

@@ -454,10 +454,24 @@ def _without_means(A: Any, means: np.ndarray) -> tuple[Any, np.ndarray]:
 
 
 class _Products:
-    """A pass over samples: products of the chosen columns with all, without means."""
+    """A pass over samples: products of the chosen columns with all, without means.
+
+    Attributes
+    ----------
+    chosen : ndarray of int, shape (r,)
+    scale : ndarray, shape (r,)
+        By which chosen columns are divided.
+    n : int
+        How many rows have passed.
+    means, squares : ndarray, shape (n_features,)
+        Of the columns: means, and sums of squares without them.
+    K : ndarray, shape (r, n_features)
+        The products.
+    """
 
     def __init__(self, chosen: np.ndarray, scale: np.ndarray) -> None:
-        self.chosen, self.scale = chosen, scale
+        self.chosen = chosen
+        self.scale = scale
         self.n = 0
         self.means: Any = 0.0
         self.K: Any = 0.0
@@ -493,12 +507,30 @@ class _OfRows:
     """A pass over samples after `_Products`: squared errors of rows left out one at a
     time, summed over columns for each ridge, or, where `best` is one of them, over rows
     for each column.
+
+    Attributes
+    ----------
+    seen : _Products
+    tried : _Tried
+    known : ndarray of bool, shape (n_features,)
+        Columns whose errors are left out of the sums.
+    best : int or None
+        The place of the best ridge, once it is known.
+    M, MM : ndarray
+        Products of the directions with the columns, and of these with each other.
+    parts : dict
+        Results of blocks, by their first row.
+    squares : ndarray
+        The sums asked for.
     """
 
     def __init__(
         self, seen: _Products, tried: _Tried, known: np.ndarray, best: int | None = None
     ) -> None:
-        self.seen, self.tried, self.known, self.best = seen, tried, known, best
+        self.seen = seen
+        self.tried = tried
+        self.known = known
+        self.best = best
         self.M = np.where(known, 0.0, tried.V.T @ seen.K)
         self.MM = self.M @ self.M.T
         self.parts = dict[int, np.ndarray]()
@@ -580,10 +612,32 @@ class _OfColumns:
     """A pass over features whose chosen ones, `C`, are at hand: for each column its
     products with them, and the squared errors of rows left out for each ridge; or, where
     `B` has its regressions, these summed over columns for each row.
+
+    Attributes
+    ----------
+    C : array or sparse matrix, shape (n_samples, r)
+        The chosen columns, divided by their scale; without means if dense.
+    offset : ndarray, shape (r,)
+        What is still to be taken off `C`.
+    known : ndarray of bool, shape (n_features,)
+        Columns whose errors are left out of the sums.
+    tried : _Tried
+    w : ndarray, shape (n_ridges, n_samples)
+        The weights of the rows.
+    grams : list of ndarray
+        For each ridge the weighted Gram matrix in the directions of `tried`.
+    best : int or None
+        The place of the best ridge, once it is known.
+    B : ndarray or None
+        The regressions at that ridge.
+    parts : dict
+        Results of blocks, by their first column.
+    rows : ndarray, shape (3, n_samples)
+        Sums over columns for each row.
     """
 
     def __init__(self, C: Any, scale: np.ndarray, known: np.ndarray) -> None:
-        self.C, self.known = C, known
+        self.known = known
         n = C.shape[0]
         if is_sparse(C):
             self.C = (C / scale).tocsr()

@@ -461,7 +461,7 @@ def test_stored_records_hold_what_the_chapter_draws(name):
         names = [one.name for one in wanted] + ["all features"] * (name == "selectors")
         assert sorted(line["method"] for line in lines) == sorted(names * len(groups))
     book = json.loads(
-        (folder.parent.parent / "nbs/38_performance.ipynb").read_text(encoding="utf-8")
+        (folder.parent.parent / "nbs/37_performance.ipynb").read_text(encoding="utf-8")
     )
     code = "".join(
         "".join(cell["source"]) for cell in book["cells"] if cell["cell_type"] == "code"

@@ -2550,7 +2550,7 @@ def test_the_bounds_on_the_sketch_of_the_chapter(rank):
 
     (line,) = [
         line.split()
-        for line in shown_by("18_dual_projection", "def compare_bounds").splitlines()
+        for line in shown_by("17_dual_projection", "def compare_bounds").splitlines()
         if line.startswith(f"rank {rank} ")
     ]
     assert line[4:6] == [f"{printed / 0.25:,.0f}", f"{needed:,}"]

@@ -18,7 +18,7 @@ from fsel_book.ridge import largest_image, matrix_interval, ridge_risk
 from fsel_book.sparsification import bss
 from fsel_book.spectra import row_space
 
-path = Path(__file__).resolve().parent.parent / "nbs" / "42_errata.ipynb"
+path = Path(__file__).resolve().parent.parent / "nbs" / "41_errata.ipynb"
 book = json.loads(path.read_text(encoding="utf-8"))["cells"]
 source = {
     kind: ["".join(c["source"]) for c in book if c["cell_type"] == kind]
@@ -217,7 +217,7 @@ def test_d31_a_width_tied_to_the_samples_is_blind_with_log_n_features(c):
 
 def test_rates_ask_for_dispensable_sets_and_one_kernel():
     """What the propositions on growing numbers of features and on rates assume."""
-    chapter = path.with_name("26_consistency.ipynb").read_text(encoding="utf-8")
+    chapter = path.with_name("25_consistency.ipynb").read_text(encoding="utf-8")
     text = "\n".join("".join(c["source"]) for c in json.loads(chapter)["cells"])
     growing, rates, width = (
         re.search(rf'^> <a id="prp-{label}"></a>.*', text, flags=re.MULTILINE)[0]
@@ -307,7 +307,7 @@ def test_of_the_paper_on_support_vector_machines_only_the_supplement_is_cited():
             assert "supplement" in place or place.endswith("Lemma 3"), place
     svm = path.with_name("16_svm.ipynb").read_text(encoding="utf-8")
     assert "five theorems" not in svm and "states Theorems 3 to 5" in svm
-    chapter = path.with_name("26_consistency.ipynb").read_text(encoding="utf-8")
+    chapter = path.with_name("25_consistency.ipynb").read_text(encoding="utf-8")
     assert "section 3.4" not in chapter
     assert "(RC1) to (RC3) ask for those on the sample" in chapter
 

@@ -24,7 +24,7 @@ from fsel_book.papers import experiments as ex
 from fsel_book.papers import ridge as paper
 
 root = Path(__file__).resolve().parent.parent
-cells = json.loads((root / "nbs" / "34_ridge_paper.ipynb").read_text(encoding="utf-8"))[
+cells = json.loads((root / "nbs" / "33_ridge_paper.ipynb").read_text(encoding="utf-8"))[
     "cells"
 ]
 

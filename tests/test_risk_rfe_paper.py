@@ -22,7 +22,7 @@ from fsel_book.kernels import LinearKernel, RBFKernel
 from fsel_book.papers import risk_rfe as paper
 from fsel_book.papers.experiments import read_rows
 
-chapter = Path(__file__).parents[1] / "nbs" / "37_risk_rfe_paper.ipynb"
+chapter = Path(__file__).parents[1] / "nbs" / "36_risk_rfe_paper.ipynb"
 records = chapter.parents[1] / "fsel_book" / "records"
 
 

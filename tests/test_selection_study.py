@@ -21,7 +21,7 @@ from fsel_book.certificates import Certificate, Promise
 from fsel_book.papers import selection_study as study
 from fsel_book.papers.experiments import fingerprint
 
-NOTEBOOK = Path(__file__).resolve().parent.parent / "nbs/P_selection_study.ipynb"
+NOTEBOOK = Path(__file__).resolve().parent.parent / "nbs/Q_selection_study.ipynb"
 twins = swept(("data", "r"), [("breast_cancer", 10)], [("docstrings", 20)])
 
 

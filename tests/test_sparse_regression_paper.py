@@ -22,7 +22,7 @@ from fsel_book.papers import sparse_regression as paper
 
 root = Path(__file__).resolve().parent.parent
 cells = json.loads(
-    (root / "nbs" / "35_sparse_regression_paper.ipynb").read_text(encoding="utf-8")
+    (root / "nbs" / "34_sparse_regression_paper.ipynb").read_text(encoding="utf-8")
 )["cells"]
 (findings,) = (
     "".join(cell["source"])

@@ -106,7 +106,7 @@ def test_findings_are_those_of_the_full_run():
     sets = dict.fromkeys(row["data"] for row in rows)
     sizes = (100, 200, 300, 500)
     cells = json.loads(
-        (root / "nbs" / "36_svm_paper.ipynb").read_text(encoding="utf-8")
+        (root / "nbs" / "35_svm_paper.ipynb").read_text(encoding="utf-8")
     )["cells"]
     printed = "".join(
         "".join(part.get("text", ""))
@@ -174,7 +174,7 @@ def test_findings_on_the_margin_are_those_of_its_rows():
     names = ("BSS, supervised", "BSS", "leverage sampling", "RFE")
     logs = {method: np.log([left[method, data] for data in sets]) for method in names}
     findings = table_of_findings(
-        json.loads((root / "nbs" / "36_svm_paper.ipynb").read_text(encoding="utf-8"))[
+        json.loads((root / "nbs" / "35_svm_paper.ipynb").read_text(encoding="utf-8"))[
             "cells"
         ]
     )

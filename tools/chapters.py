@@ -19,7 +19,7 @@ PAGE = ROOT / "fsel_book" / "chapters.py"
 # Modules that are written by hand, and the notebooks that explain them.
 BY_HAND = {
     "reports": "C_loaders",
-    "sizes": "24_stopping",
+    "sizes": "23_stopping",
     "table_selector": "C_loaders",
     "tables": "C_loaders",
 }

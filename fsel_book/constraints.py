@@ -496,6 +496,7 @@ class ConstrainedColumns(AllowedColumns):
         self.worth = _worth(rules, power)
         groups = rules.exactly_one
         self.waiting = np.arange(0 if groups is None else len(groups.labels))
+        self.n_open = np.full(len(self.waiting), -1)  # columns of each, when last seen
         self._check_given(given)
         for i in given:
             self._note(int(i))
@@ -620,9 +621,14 @@ class ConstrainedColumns(AllowedColumns):
             self._close(~self.required, _EXACTLY_ONE)
         if self.rules.positions is None and self.rules.at_most_one is None:
             return
-        for group in self.waiting:
+        # a group whose open columns are those of the last time closes nothing more
+        codes = groups.codes[self.mask & self.required]
+        n_open = np.bincount(codes, minlength=len(groups.labels))
+        for group in self.waiting[n_open[self.waiting] != self.n_open[self.waiting]]:
             takes_last = groups.codes != group
-            for j in np.flatnonzero(self.mask & (groups.codes == group)):
+            members = np.flatnonzero(self.mask & (groups.codes == group))
+            self.n_open[group] = len(members)
+            for j in members:
                 takes_last = takes_last & self._excluded_by(int(j))
                 if not takes_last.any():
                     break

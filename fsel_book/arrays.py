@@ -2,9 +2,9 @@
 
 # %% auto #0
 __all__ = ['Array', 'Matrix', 'ArrayLike', 'Seed', 'BLAS', 'SCIPYS_BLAS', 'is_sparse', 'namespace', 'refuse_other_forms',
-           'readable_array', 'to_numpy', 'from_numpy', 'result_dtype', 'is_integer', 'as_float64', 'by_columns',
-           'take_columns', 'take_rows', 'scale_columns', 'is_scipys', 'held_to_one_thread', 'blas_threads_for',
-           'processor_seconds', 'all_finite', 'largest_entry', 'in_precision_of']
+           'readable_array', 'to_numpy', 'from_numpy', 'result_dtype', 'is_integer', 'as_float64', 'on_host',
+           'by_columns', 'take_columns', 'take_rows', 'scale_columns', 'is_scipys', 'held_to_one_thread',
+           'blas_threads_for', 'processor_seconds', 'all_finite', 'largest_entry', 'in_precision_of']
 
 # %% ../nbs/A_arrays.ipynb #c23650b5
 import numbers
@@ -305,6 +305,11 @@ def as_float64(X: Matrix) -> Matrix:
     if is_sparse(X):
         return X.astype(np.float64, copy=False)
     return namespace(X).astype(X, namespace(X).float64, copy=False)
+
+# %% ../nbs/A_arrays.ipynb #a0nh0st1
+def on_host(A: Matrix) -> np.ndarray:
+    """A matrix of any library as a dense float64 array on the CPU."""
+    return np.asarray(A.toarray() if is_sparse(A) else to_numpy(A), dtype=np.float64)
 
 # %% ../nbs/A_arrays.ipynb #56a53332
 def by_columns(

@@ -26,6 +26,7 @@ from fsel_book.arrays import (
     is_integer,
     is_sparse,
     namespace,
+    on_host,
     result_dtype,
     to_numpy,
 )
@@ -225,13 +226,8 @@ def pivoted_qr(A: ArrayLike, k: int) -> PivotedQR:
     >>> factors.permutation, abs(factors.R11)
     (array([1, 0, 2]), array([[4.]]))
     """
-    A = _dense_on_host(check_matrix(A, "A"))
+    A = on_host(check_matrix(A, "A"))
     return _factor_chosen_first(A, _independent_pivots(A, k))
-
-
-def _dense_on_host(X: Matrix) -> np.ndarray:
-    """`X` as a dense float64 array of NumPy."""
-    return to_numpy(as_float64(X.toarray() if is_sparse(X) else X))
 
 
 def _independent_pivots(A: np.ndarray, k: int) -> list[int]:
@@ -294,7 +290,7 @@ def strong_rrqr(A: ArrayLike, k: int, f: float = 2.0) -> PivotedQR:
     (True, True)
     """
     _check_coefficient_bound(f)
-    A = _dense_on_host(check_matrix(A, "A"))
+    A = on_host(check_matrix(A, "A"))
     columns, n_swaps = exchange_columns(
         at_unit_scale(A)[0], _independent_pivots(A, k), f
     )
@@ -318,7 +314,7 @@ def _data_on_host(space: RowSpace) -> np.ndarray:
     """The data of a space, minus the means where it takes these from a sparse `X`: a
     dense float64 array of NumPy.
     """
-    A = _dense_on_host(space.X)
+    A = on_host(space.X)
     return A if space.means is None else A - space.means
 
 

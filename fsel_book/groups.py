@@ -31,6 +31,7 @@ from fsel_book.arrays import (
     from_numpy,
     is_integer,
     is_sparse,
+    on_host,
     result_dtype,
     take_columns,
     to_numpy,
@@ -73,7 +74,7 @@ from fsel_book.constraints import (
     warn_of_stop,
 )
 from .docs import insert_docs
-from .kept import off_means, on_host
+from .kept import off_means
 from .kernels import RBFKernel, kernel_of
 from .notices import stack_level
 from .progress import Progress

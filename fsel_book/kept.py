@@ -4,9 +4,9 @@
 __all__ = ['PENALTIES', 'NUMBERS_OF_WHOLE', 'NUMBERS_OF_COLUMNS', 'NUMBERS_OF_OTHERS', 'N_RANDOM', 'MOST_PAIRS', 'MOST_WORK',
            'off_means', 'share_in', 'random_shares', 'squared_projection', 'left_out_shares', 'left_out_share',
            'some_pairs', 'squared_distances', 'Trimmed', 'tolerance_ranks', 'rows_needed', 'rows_to_come',
-           'factor_off_means', 'SmallData', 'how_many_choices', 'on_host', 'KeptData', 'kept_data', 'small_data',
-           'copied', 'columns_at_random', 'explained_at_once', 'explained_variance', 'pairs_at_once',
-           'plain_columns_of', 'certify_columns']
+           'factor_off_means', 'SmallData', 'how_many_choices', 'KeptData', 'kept_data', 'small_data', 'copied',
+           'columns_at_random', 'explained_at_once', 'explained_variance', 'pairs_at_once', 'plain_columns_of',
+           'certify_columns']
 
 # %% ../nbs/09_kept.ipynb #12ke0003
 from dataclasses import dataclass, replace
@@ -26,6 +26,7 @@ from fsel_book.arrays import (
     from_numpy,
     is_sparse,
     namespace,
+    on_host,
     take_columns,
     take_rows,
     to_numpy,
@@ -453,11 +454,6 @@ def how_many_choices(A: np.ndarray, F: np.ndarray, r: int) -> int:
         return 0
     n_choices = int(min(N_RANDOM, MOST_WORK / (4.0 * r**3)))
     return n_choices if n_choices >= 10 else 0
-
-
-def on_host(A: Matrix) -> np.ndarray:
-    """A matrix of any library as a dense float64 array on the CPU."""
-    return np.asarray(A.toarray() if is_sparse(A) else to_numpy(A), dtype=np.float64)
 
 # %% ../nbs/09_kept.ipynb #12ke0016
 @dataclass(frozen=True)

@@ -24,6 +24,7 @@ from fsel_book.arrays import (
     Matrix,
     is_integer,
     is_sparse,
+    on_host,
     take_columns,
     to_numpy,
 )
@@ -415,8 +416,7 @@ def regress_on(
 
 
 def _columns_as_numbers(X: Matrix, which: np.ndarray) -> np.ndarray:
-    part = take_columns(X, which)
-    return np.asarray(part.toarray() if is_sparse(part) else part, dtype=np.float64)
+    return on_host(take_columns(X, which))
 
 # %% ../nbs/28_sensors.ipynb #29pass01
 class _Tried:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import Bunch
 
-from .arrays import ArrayLike, is_sparse
+from .arrays import ArrayLike, on_host
 from .validation import check_bool, check_host_matrix, check_integer
 
 # %% ../nbs/32_samples.ipynb #61cfc8ef
@@ -126,7 +126,7 @@ def least_variance_ratio(
     A = check_host_matrix(X, "X")
     check_bool("fit_intercept", fit_intercept)
     check_integer(n_steps, 1, name="n_steps")
-    A = np.asarray(A.toarray() if is_sparse(A) else A, dtype=np.float64)
+    A = on_host(A)
     n = A.shape[0]
     check_integer(n_rows, 1, n, name="n_rows")
     if fit_intercept:

@@ -20,7 +20,7 @@ from fsel_book.arrays import (
     ArrayLike,
     Matrix,
     is_integer,
-    is_sparse,
+    on_host,
     take_columns,
     to_numpy,
 )
@@ -443,7 +443,7 @@ class CalibrationSelector(
         clear_fitted(self)
         check_bool("move", self.move)
         check_constraints(self.constraints)
-        X = _dense_numbers(matrix_on_host(check_X(self, X, reset=True)))
+        X = on_host(matrix_on_host(check_X(self, X, reset=True)))
         n, d = X.shape
         Y = check_target_matrix(y, n, type(self).__name__)
         r = _n_wavelengths(self.n_features_to_select, d)
@@ -503,7 +503,7 @@ class CalibrationSelector(
         -------
         ndarray, shape (n_samples,) or (n_samples, n_targets)
         """
-        return _dense_numbers(matrix_on_host(self.transform(X))) @ self.coef_.T + (
+        return on_host(matrix_on_host(self.transform(X))) @ self.coef_.T + (
             self.intercept_
         )
 
@@ -534,10 +534,6 @@ class CalibrationSelector(
         tags.target_tags.multi_output = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
-
-
-def _dense_numbers(X: Matrix) -> np.ndarray:
-    return np.asarray(X.toarray() if is_sparse(X) else X, dtype=np.float64)
 
 
 def _noises(given: np.ndarray | None, square: float, d: int) -> list[np.ndarray]:

@@ -139,50 +139,68 @@ class _Gains:
 
     With `P`, the inverse of `K_S` with the ridge, the summed error is `tr P K`, in units
     in which noise has the variance one. A sensor whose column is `x` takes
-    `x'PKPx / (1 + x'Px)` off that.
+    `x'PKPx / (1 + x'Px)` off that. `P` is the identity less `QQ'`, over the ridge.
     """
 
-    def __init__(self, A: np.ndarray, K: np.ndarray, ridge: float) -> None:
+    def __init__(self, A: np.ndarray, F: np.ndarray, ridge: float) -> None:
         self.A = A
-        self.K = K
+        self.F = F
         self.ridge = ridge
+        self.squares = np.einsum("ij,ij->j", A, A)
+        self.FA = F.T @ A
+        self.factored: list[int] | None = None
         self.restart([])
 
     def restart(self, sensors: list[int]) -> None:
         """Begin anew, so that rounding does not add up."""
-        self.PA = self.solve(sensors, self.A)
-        self.forms = np.einsum("ij,ij->j", self.A, self.PA)
-        self.tops = np.einsum("ij,ij->j", self.PA, self.K @ self.PA)
+        self.sensors = list(sensors)
+        Q, _ = self.factor()
+        inside = Q.T @ self.A
+        self.forms = (self.squares - np.sum(inside**2, axis=0)) / self.ridge
+        left = self.FA - (self.F.T @ Q) @ inside
+        self.tops = np.sum(left**2, axis=0) / self.ridge**2
+
+    def factor(self) -> tuple[np.ndarray, np.ndarray]:
+        """`Q` and the triangular `R` with `QR` the columns of the sensors, and `R'R`
+        their Gram matrix with the ridge."""
+        if self.factored != self.sensors:
+            C = self.A[:, self.sensors]
+            below = np.sqrt(self.ridge) * np.eye(C.shape[1])
+            Q, self.R = np.linalg.qr(np.vstack([C, below]))
+            self.Q, self.factored = Q[: len(C)], list(self.sensors)
+        return self.Q, self.R
 
     def change(self, j: int, come: bool) -> None:
-        """Sensor `j` comes, or goes."""
-        p = self.PA[:, j].copy()
-        a = 1 + self.forms[j] if come else self.forms[j] - 1
-        Kp = self.K @ p
+        """Sensor `j` comes, or goes: by what it adds to `P` while it is not there,
+        `pp'` over what is left of 1."""
+        if come:
+            self.sensors.append(j)
+        Q, R = self.factor()
+        unit = np.eye(len(R))[self.sensors.index(j)]
+        v = np.linalg.solve(R.T, unit)
+        p, left = Q @ v, self.ridge * (v @ v)
+        Kp = self.F @ (self.F.T @ p)
         z = p @ self.A
-        u = Kp @ self.PA
-        self.PA -= np.outer(p / a, z)
-        self.forms -= z**2 / a
-        self.tops += z * (z * (p @ Kp) / a - 2 * u) / a
+        u = (Kp - Q @ (Q.T @ Kp)) / self.ridge @ self.A
+        sign = -1 if come else 1
+        self.forms += sign * z**2 / left
+        self.tops += sign * z * (2 * u + z * (p @ Kp) / left) / left
+        if not come:
+            self.sensors.remove(j)
 
     def gains(self) -> np.ndarray:
         return self.tops / (1 + self.forms)
 
-    def solve(self, sensors: list[int], B: np.ndarray) -> np.ndarray:
-        """The inverse of `K_S` with the ridge, times `B`."""
-        C = self.A[:, sensors]
-        K_S = C @ C.T
-        K_S[np.diag_indices(len(K_S))] += self.ridge
-        return scipy.linalg.cho_solve(scipy.linalg.cho_factor(K_S), B)
-
     def error(self, sensors: list[int]) -> float:
         """The summed error with these sensors."""
-        return float(np.trace(self.solve(sensors, self.K)))
+        self.sensors = list(sensors)
+        Q, _ = self.factor()
+        return float(np.sum(self.F * (self.F - Q @ (Q.T @ self.F))) / self.ridge)
 
 
 def place(
     A: np.ndarray,
-    K: np.ndarray,
+    F: np.ndarray,
     r: int,
     ridge: float,
     rules: ColumnRules | None = None,
@@ -196,8 +214,8 @@ def place(
     ----------
     A : ndarray, shape (rank, n_features)
         Centred columns, each divided by the deviation of its noise.
-    K : ndarray, shape (rank, rank)
-        The kernel of all columns as they are.
+    F : ndarray, shape (rank, n_factors)
+        `FF'` is the kernel of what the readings are to tell, all columns as they are.
     r : int
     ridge : float
         The number of rows of the data.
@@ -219,7 +237,7 @@ def place(
         rules = ColumnRules(None, free, None, np.inf, None, None, None, 0.0)
     tries = []
     for allowed in rules.tries(r, np.array(start, dtype=np.int64)):
-        state = _Gains(A, K, ridge)
+        state = _Gains(A, F, ridge)
         sensors = list(start)
         state.restart(sensors)
         while len(sensors) < r and allowed.mask.any():
@@ -248,7 +266,11 @@ def _move(
         for t, old in enumerate(sensors):
             others = sensors[:t] + sensors[t + 1 :]
             state.change(old, come=False)
-            mask = rules.begin(r, np.array(others, dtype=np.int64)).mask
+            if rules.change:
+                mask = rules.begin(r, np.array(others, dtype=np.int64)).mask
+            else:
+                mask = ~rules.excluded
+                mask[others] = False
             gains = state.gains()
             new = int(np.argmax(np.where(mask, gains, -np.inf)))
             if gains[new] > gains[old] * (1 + 1e-9):
@@ -1256,10 +1278,11 @@ class SensorSelector(Reconstructor):
         self.noise_ = checked_noise(given, d)
         if n > d:
             A = scipy.linalg.qr(A, mode="r", check_finite=False)[0][:d]
-        K = A @ A.T
+        F = scipy.linalg.qr(A.T, mode="r", check_finite=False)[0][: len(A)].T
+        K = F @ F.T
         # of less noise the updates would not be accurate, and the choice is the same
         felt = np.maximum(self.noise_, LEAST_NOISE * deviation)
-        order = place(A / felt, K, r, float(n), rules, self.move)
+        order = place(A / felt, F, r, float(n), rules, self.move)
         if len(order) < r:
             warnings.warn(
                 f"{len(order)} of {r} sensors: the constraints leave no more.",

@@ -213,12 +213,11 @@ def choices_by_noise(
         # what no column can tell of the targets makes no difference to the choice
         Q, A = scipy.linalg.qr(A, mode="economic", check_finite=False)
         Y = Q.T @ Y
-    K = Y @ Y.T
     found: list[list[int]] = []
     for noise in noises:
         start = found[-1] if found and move else []
         r = len(start) or r  # fewer where the rules leave no more
-        found.append(place(A / noise, K, r, float(n), rules, move, start=start))
+        found.append(place(A / noise, Y, r, float(n), rules, move, start=start))
     return found
 
 

@@ -31,7 +31,15 @@ from fsel_book.elimination_step import (
     weighted_centred,
 )
 from .kernel_machines import EmpiricalRisk, best_intercept, reference_fit
-from .kernels import CallableKernel, RunningSums, in_place, zero_feature
+from fsel_book.kernels import (
+    CallableKernel,
+    FactoredKernel,
+    RunningSums,
+    in_place,
+    running_sums,
+    without_features,
+    zero_feature,
+)
 from .losses import Floats
 from .notices import stack_level
 from .progress import Progress
@@ -250,8 +258,11 @@ def _sums_without_features(
     after = copy(sums)
     if keep and sums.S is not None:
         after.S = namespace(sums.S).asarray(sums.S, copy=True)
-    after.remove(list(gone))
-    return after
+    return without_features(after, list(gone))
+
+
+def _on_host(K: Any) -> Any:
+    return K if isinstance(K, FactoredKernel) else to_numpy(K)
 
 
 class Machines:
@@ -291,9 +302,9 @@ class Machines:
         intercept: bool,
     ) -> None:
         self.intercept = intercept
-        self.sums = RunningSums(kernel, X)
+        self.sums = running_sums(kernel, X)
         self.there = self.sums.matrix()
-        self.K = to_numpy(self.there)
+        self.K = _on_host(self.there)
         if isinstance(kernel, CallableKernel):
             check_semidefinite(self.K)
         self.risks, firsts, values = zip(*_first_fits(self.K, risks, intercept))
@@ -304,7 +315,7 @@ class Machines:
     def value_of_nothing(self) -> float:
         """The sum of the objectives without any feature."""
         nothing = _sums_without_features(self.sums, self.sums.left, True)
-        K = to_numpy(nothing.matrix())
+        K = _on_host(nothing.matrix())
         return sum(cold_fit(K, risk, self.intercept).value for risk in self.risks)
 
     def move_to(self, sums: RunningSums) -> None:
@@ -312,8 +323,9 @@ class Machines:
         place of the one before.
         """
         self.sums = sums
-        self.there = sums.matrix(self.there)
-        self.K = to_numpy(self.there)
+        out = None if isinstance(self.there, FactoredKernel) else self.there
+        self.there = sums.matrix(out)
+        self.K = _on_host(self.there)
 
     def refit(self) -> None:
         """Fit all models again, from the dual points that they have."""
@@ -508,6 +520,7 @@ def choice_by_risk(
     says in its first step if nothing tells the features apart.
     """
     out: Array = None
+    first = True
 
     def choice(
         reduced: ReducedKernels,
@@ -515,9 +528,8 @@ def choice_by_risk(
         us: Sequence[Floats],
         k: int,
     ) -> Chosen:
-        nonlocal out
-        first = out is None
-        if first:
+        nonlocal out, first
+        if first and not reduced.by_factor:
             out = namespace(reduced.there).empty_like(reduced.there)
         now = EliminationStep(reduced, risks, us, intercept, out)
         if k > 1 and tolerance:
@@ -533,6 +545,7 @@ def choice_by_risk(
             values = [now.fits[c][1] for c in gone]
         if first and k < len(reduced.left):
             _warn_of_features_without_price(now, risks, intercept)
+        first = False
         return Chosen(gone, fitted, values, now.refits)
 
     return choice

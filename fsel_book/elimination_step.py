@@ -27,6 +27,7 @@ from fsel_book.arrays import (
 from .kernel_machines import EmpiricalRisk, interior_point, nearest_feasible
 from fsel_book.kernels import (
     CallableKernel,
+    FactoredKernel,
     LinearKernel,
     PolynomialKernel,
     RBFKernel,
@@ -73,9 +74,8 @@ def _linear_products(S: Array, X: Array, V: Floats) -> Array:
     # the others contribute nothing
     rows = np.flatnonzero(V.any(axis=1))
     used = from_numpy(V[rows], X)
-    return take_rows(S, rows).T @ used - X * namespace(X).sum(
-        take_rows(X, rows) * used, axis=0
-    )
+    whole = S @ V if isinstance(S, FactoredKernel) else take_rows(S, rows).T @ used
+    return whole - X * namespace(X).sum(take_rows(X, rows) * used, axis=0)
 
 
 def _polynomial_products(
@@ -196,8 +196,8 @@ class ReducedKernels:
         self.there = K if there is None else there
         self.columns = dense_rows(take_columns(self.X, self.left))
         self.own: Array = np.zeros(0)
-        self.lossy = np.ones(len(self.left), dtype=bool)
-        if isinstance(sums.kernel, SumKernel):
+        self.lossy = np.full(len(self.left), not self.by_factor)
+        if isinstance(sums.kernel, SumKernel) and not self.by_factor:
             self.own = sums.kernel.own(self.X)
             self.lossy = lossy_removals(sums.kernel, self.S, self.columns.T)
 
@@ -206,7 +206,10 @@ class ReducedKernels:
         and blocks are then small.
         """
         part = copy(self)
-        part.K = part.there = principal_block(self.K, rows)
+        if isinstance(self.K, FactoredKernel):
+            part.K = part.there = self.K.on(rows)
+        else:
+            part.K = part.there = principal_block(self.K, rows)
         if self.there is not self.K:
             part.there = take_columns(take_rows(self.there, rows), rows)
         part.X = take_rows(self.X, rows)
@@ -227,6 +230,11 @@ class ReducedKernels:
     def host_columns(self) -> Floats:
         """The columns of the remaining features, on the CPU."""
         return to_numpy(self.columns)
+
+    @property
+    def by_factor(self) -> bool:
+        """Whether `K` is a `FactoredKernel`, of the columns of the candidates."""
+        return isinstance(self.K, FactoredKernel)
 
     @property
     def linear(self) -> bool:
@@ -272,8 +280,10 @@ class ReducedKernels:
                 out[some, :] = done
         return out
 
-    def matrix(self, c: int, out: Array = None) -> Floats:
+    def matrix(self, c: int, out: Array = None) -> Any:
         """The same on the CPU."""
+        if self.by_factor:
+            return FactoredKernel(np.delete(self.host_columns(), c, axis=1))
         return to_numpy(self.matrix_there(c, out))
 
 # %% ../nbs/O_elimination_step.ipynb #35b1e132
@@ -312,6 +322,7 @@ def reduced_products(reduced: ReducedKernels, V: Floats, expand: bool = True) ->
     if not len(V):
         return np.zeros((0, X.shape[1]))
     if reduced.linear:
+        X = to_numpy(X) if reduced.by_factor else X
         return to_numpy(_linear_products(reduced.there, X, V))
     there = from_numpy(V, X)
     if not reduced.lossy.any() and not getattr(kernel, "normalised", False):
@@ -534,7 +545,7 @@ def tighten_alone(bounds: CandidateBounds, c: int) -> None:
     # for the squared error the fit itself is one such step
     if not len(F) or bounds.risk.one_step:
         return
-    A = bounds.reduced.on(F).matrix(c)
+    A = np.asarray(bounds.reduced.on(F).matrix(c))
     curvature = bounds.risk.curvature(u)[F]
     pull = bounds.pull([c])[F]
     P, _ = solve_by_factor(
@@ -945,8 +956,10 @@ class EliminationStep:
         # a fit is as quick.
         bent = risks[0].curvature(us[0]).any()
         most = len(reduced.K) if bent else len(reduced.left) - 1
-        self.quick = self.followable and all(
-            len(one.F) <= most for one in self.machines
+        self.quick = (
+            self.followable
+            and not reduced.by_factor
+            and all(len(one.F) <= most for one in self.machines)
         )
 
     def bounds(self) -> Floats:

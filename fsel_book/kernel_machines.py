@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from scipy.linalg.lapack import dgeqrf, dpotrf, dpotrs, dpstrf
 from .arrays import Array, to_numpy
 from .docs import insert_docs
+from .kernels import FactoredKernel, KernelMatrix
 from .losses import Floats, Loss, get_loss
 
 # %% ../nbs/20_kernel_machines.ipynb #c0ad84e6
@@ -149,7 +150,7 @@ class EmpiricalRisk:
         y, C, a = self._given(u)
         return self.loss.conjugate_curvature(y, a) / C
 
-    def dual(self, K: Floats, u: Floats) -> float:
+    def dual(self, K: KernelMatrix, u: Floats) -> float:
         """The dual objective at the kernel matrix `K`."""
         return float(-self.phi(u) - u @ (K @ u) / 2)
 
@@ -196,7 +197,7 @@ def duality_gap(K: Array, risk: EmpiricalRisk, u: Array, intercept: bool) -> flo
     >>> abs(duality_gap(np.eye(2), risk, np.array([1.0, -1.0]), intercept=True)) < 1e-12
     True
     """
-    K = to_numpy(K)
+    K = K if isinstance(K, FactoredKernel) else to_numpy(K)
     u = to_numpy(u)
     f = K @ u
     return float(
@@ -206,10 +207,12 @@ def duality_gap(K: Array, risk: EmpiricalRisk, u: Array, intercept: bool) -> flo
     )
 
 # %% ../nbs/20_kernel_machines.ipynb #58af7038
-def kernel_root(K: Floats) -> Floats:
+def kernel_root(K: KernelMatrix) -> Floats:
     """`G` with `G G' = K` to the last digits, and as many columns as `K` has rank:
     Cholesky's factor with pivots. One column at least, so that no array is empty.
     """
+    if isinstance(K, FactoredKernel):
+        return K.G
     L, pivots, rank, _ = dpstrf(K.T, lower=1)
     G = np.empty((len(K), max(rank, 1)))
     G[pivots - 1] = np.tril(L)[:, : max(rank, 1)]
@@ -374,7 +377,7 @@ class Bracket:
 
 # %% ../nbs/20_kernel_machines.ipynb #16new002
 def _primal_newton_fit(
-    K: Floats, risk: EmpiricalRisk, intercept: bool, enough: float = np.inf
+    K: KernelMatrix, risk: EmpiricalRisk, intercept: bool, enough: float = np.inf
 ) -> Fit:
     """The dual optimum of a smooth loss from scratch, by Newton's method on `w` and
     `b`; given up as soon as the value is above `enough`.
@@ -613,14 +616,14 @@ def interior_point(
 
 
 def interior_point_fit(
-    K: Floats, risk: EmpiricalRisk, intercept: bool, enough: float = np.inf
+    K: KernelMatrix, risk: EmpiricalRisk, intercept: bool, enough: float = np.inf
 ) -> Fit:
     """The same for a kernel matrix."""
     return interior_point(kernel_root(K), risk, intercept, enough).fit
 
 # %% ../nbs/20_kernel_machines.ipynb #39f284b7
 def reference_fit(
-    K: Floats, risk: EmpiricalRisk, intercept: bool, enough: float = np.inf
+    K: KernelMatrix, risk: EmpiricalRisk, intercept: bool, enough: float = np.inf
 ) -> Fit:
     """The dual optimum for the kernel matrix `K`, from scratch.
 

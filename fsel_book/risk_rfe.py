@@ -45,8 +45,10 @@ from fsel_book.elimination import (
 from .kernel_machines import EmpiricalRisk, best_intercept
 from fsel_book.kernels import (
     CallableKernel,
+    FactoredSums,
     LinearKernel,
     ProductKernel,
+    by_factor,
     in_place,
     kernel_of,
     zero_feature,
@@ -335,7 +337,11 @@ class KernelMachine(FittedAttributesMixin, ScoreOnHost, VersionedEstimator, ABC)
         self.kernel_ = kernel
         self.support_ = support
         rows = self._restricted(A)
-        K = to_numpy(kernel.matrix(rows))
+        K = (
+            FactoredSums(kernel, rows).matrix()
+            if by_factor(kernel, *rows.shape)
+            else to_numpy(kernel.matrix(rows))
+        )
         us = np.array([cold_fit(K, risk, self.fit_intercept)[0] for risk in risks])
         intercepts = [
             best_intercept(risk, K @ u) if self.fit_intercept else 0.0

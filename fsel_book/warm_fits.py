@@ -29,23 +29,34 @@ from fsel_book.kernel_machines import (
     nearest_feasible,
     reference_fit,
 )
+from .kernels import FactoredKernel, KernelMatrix
 from .losses import EpsilonInsensitive, Floats, Hinge, Loss
 from .notices import as_trial, stack_level
 
 # %% ../nbs/P_warm_fits.ipynb #2414a8e5
 def _solve_bordered(
-    A: Floats, rhs: Floats, total: float, intercept: bool, least: float = 0.0
+    A: KernelMatrix,
+    rhs: Floats,
+    total: float,
+    intercept: bool,
+    least: float = 0.0,
 ) -> tuple[Floats, float] | None:
     """Solve `A u + b = rhs` with `sum(u) = total`; without an intercept `b = 0`.
 
     `A` is positive definite and is overwritten. None if a pivot is below `least`, or,
     with any `least`, if rounding makes the factorization fail.
     """
-    # the transpose of a symmetric matrix is in LAPACK's order: no copy is made
-    L, info = dpotrf(A.T, lower=1, clean=0, overwrite_a=1)
-    if info or (least and (L.diagonal() ** 2).min() < least):
-        return None
-    Z, _ = dpotrs(L, np.stack([rhs, np.ones_like(rhs)], axis=1), lower=1)
+    right = np.stack([rhs, np.ones_like(rhs)], axis=1)
+    if isinstance(A, FactoredKernel):
+        Z = A.solve(right)
+        if Z is None:
+            return None
+    else:
+        # the transpose of a symmetric matrix is in LAPACK's order: no copy is made
+        L, info = dpotrf(A.T, lower=1, clean=0, overwrite_a=1)
+        if info or (least and (L.diagonal() ** 2).min() < least):
+            return None
+        Z, _ = dpotrs(L, right, lower=1)
     b = (Z[:, 0].sum() - total) / Z[:, 1].sum() if intercept else 0.0
     return Z[:, 0] - b * Z[:, 1], b
 
@@ -77,7 +88,7 @@ def _libsvm_machine(loss: Loss) -> Any:
     return None
 
 
-def too_large(risk: EmpiricalRisk, K: Floats) -> ValueError:
+def too_large(risk: EmpiricalRisk, K: KernelMatrix) -> ValueError:
     """The error to raise where numbers overflow or lose all their digits."""
     return ValueError(
         f"C={risk.C.max():.3g} is not possible for an X with kernel values k(x, x) of "
@@ -86,7 +97,7 @@ def too_large(risk: EmpiricalRisk, K: Floats) -> ValueError:
     )
 
 
-def libsvm_fit(K: Floats, risk: EmpiricalRisk, max_iter: int = 500_000) -> Floats:
+def libsvm_fit(K: KernelMatrix, risk: EmpiricalRisk, max_iter: int = 500_000) -> Floats:
     """The dual optimum by libsvm, or its point after `max_iter` steps; labels must be
     of both kinds.
     """
@@ -121,13 +132,19 @@ def _sides(u: Floats, hi: Floats) -> Floats:
     return np.where(u != 0, np.sign(u), np.where(hi > 0, 1.0, -1.0))
 
 # %% ../nbs/P_warm_fits.ipynb #ac59bb3b
-def principal_block(M: Floats, rows: NDArray[np.intp]) -> Floats:
+def principal_block(M: KernelMatrix, rows: NDArray[np.intp]) -> Floats:
     """The square block of `M` on the rows and columns `rows`."""
+    if isinstance(M, FactoredKernel):
+        return M.block(rows)
     return M.take(rows, axis=0).take(rows, axis=1)
 
 
+def _with_diagonal(K: KernelMatrix, added: Floats) -> KernelMatrix:
+    return K.plus(added) if isinstance(K, FactoredKernel) else K + np.diag(added)
+
+
 def _solve_on_free_set(
-    K: Floats,
+    K: KernelMatrix,
     risk: EmpiricalRisk,
     u: Floats,
     side: Floats,
@@ -169,8 +186,12 @@ def _solve_on_free_set(
         if intercept and abs(fixed.sum()) > 1e-12 * np.abs(fixed).sum():
             return None
         return fixed, fixed, best_intercept(risk, K @ fixed) if intercept else 0.0
+    bent = risk.curvature(u)[F]
+    if isinstance(K, FactoredKernel) and least and not bent.any():
+        if len(F) > K.G.shape[1]:  # of a rank that is too small
+            return None
     A = principal_block(K, F)
-    A.flat[:: len(F) + 1] += risk.curvature(u)[F] + mu
+    A.flat[:: len(F) + 1] += bent + mu
     rhs = mu * centre[F] - risk.slope(np.zeros_like(u), side)[F]
     if fixed.any():
         rhs -= (K @ fixed)[F]
@@ -273,7 +294,7 @@ def _next_guess(
 
 # %% ../nbs/P_warm_fits.ipynb #66a8dd02
 def pivot_fit(
-    K: Floats,
+    K: KernelMatrix,
     risk: EmpiricalRisk,
     u: Floats,
     intercept: bool,
@@ -365,8 +386,8 @@ class GrowingInverse:
         How many entries are in.
     entries : ndarray of int, shape (n,)
         The first `m` are these entries, in the order of the inverse.
-    rows : ndarray, shape (n, n)
-        The first `m` are their rows of `K`.
+    rows : ndarray, shape (size, n)
+        The first `m` are their rows of `K`; the rest is room for new entries.
     store : ndarray, shape (size, size)
         The inverse is its first block, of `border + m` rows and columns; the rest is
         room for new entries.
@@ -374,12 +395,12 @@ class GrowingInverse:
 
     border = 0
 
-    def __init__(self, K: Floats) -> None:
+    def __init__(self, K: KernelMatrix) -> None:
         self.K = K
         self.m = 0
         n = len(K)
         self.entries = np.empty(n, dtype=np.intp)
-        self.rows = np.empty((n, n))
+        self.rows = np.empty((min(n, 64), n))
         self.store = np.empty((64, 64), order="F")  # room for new entries
 
     @property
@@ -391,8 +412,10 @@ class GrowingInverse:
         """The entries of row `i` of `K` on `F`. The row is stored after the others,
         where `join` counts it in; if it does not join, it is overwritten later.
         """
+        if self.m == len(self.rows):
+            self.rows = np.pad(self.rows, ((0, 64), (0, 0)))
         self.rows[self.m] = self.K[i]
-        return self.K[i].take(self.F)
+        return self.rows[self.m].take(self.F)
 
     def add(self, m: int, v: Floats, w: Floats) -> None:
         """Add `v w'` to the first block of `m` rows and columns."""
@@ -422,9 +445,10 @@ class GrowingInverse:
         """Let entry `i` join, unless the matrix would then be singular."""
         e = self.column(i)
         z = self.store[: self.m, : self.m] @ e
-        schur = self.K[i, i] - e @ z
+        own = self.rows[self.m, i]
+        schur = own - e @ z
         # only rounding is left of it, or it is NaN
-        if not abs(schur) > 1e-14 * abs(self.K[i, i]):
+        if not abs(schur) > 1e-14 * abs(own):
             return False
         self.join(i, z, schur)
         return True
@@ -459,7 +483,11 @@ class BorderedInverse(GrowingInverse):
     """
 
     def __init__(
-        self, K: Floats, mu: float, intercept: bool, F: Sequence[int] | NDArray[np.intp]
+        self,
+        K: KernelMatrix,
+        mu: float,
+        intercept: bool,
+        F: Sequence[int] | NDArray[np.intp],
     ) -> None:
         super().__init__(K)
         self.mu = mu
@@ -470,6 +498,8 @@ class BorderedInverse(GrowingInverse):
         """Take the entries `F`, with a recomputed inverse, which has all its digits."""
         self.m = len(F)
         self.entries[: self.m] = F
+        if self.m > len(self.rows):
+            self.rows = np.empty((self.m + 64, len(self.K)))
         self.rows[: self.m] = self.K[F]
         self.store = np.empty((self.m + 64, self.m + 64), order="F")
         if not self.m:
@@ -495,10 +525,12 @@ class BorderedInverse(GrowingInverse):
         self.fill(np.delete(self.F, k))
 
 # %% ../nbs/P_warm_fits.ipynb #b6257649
-def product_with_sparse(K: Floats, u: Floats) -> Floats:
+def product_with_sparse(K: KernelMatrix, u: Floats) -> Floats:
     """`K u` for a symmetric `K`; if `K` is large, only the rows where `u` is not zero
     are read, a few at a time.
     """
+    if isinstance(K, FactoredKernel):
+        return K @ u
     support = np.flatnonzero(u)
     if len(u) < 1000 or 2 * len(support) > len(u):
         return K @ u
@@ -554,7 +586,9 @@ class DualPoint:
         The dual value at `u`, without the term in `mu`.
     """
 
-    def __init__(self, K: Floats, risk: EmpiricalRisk, u: Floats, mu: float) -> None:
+    def __init__(
+        self, K: KernelMatrix, risk: EmpiricalRisk, u: Floats, mu: float
+    ) -> None:
         self.K = K
         self.risk = risk
         self.lo, self.hi = risk.box()
@@ -728,7 +762,8 @@ def _active_set_direction(
         c = system.column(e)
         z = system.solve(1.0, c)
         schur = max(
-            system.K[e, e] + now.mu - z[:border].sum() - z[border:] @ c, now.mu / 10
+            system.rows[system.m, e] + now.mu - z[:border].sum() - z[border:] @ c,
+            now.mu / 10,
         )
         moving = np.concatenate((F, [e]))
         d = sign * np.concatenate((-z[border:], [1.0]))
@@ -774,7 +809,7 @@ class _ActiveSetSearch:
     """
 
     def __init__(
-        self, K: Floats, risk: EmpiricalRisk, u: Floats, intercept: bool
+        self, K: KernelMatrix, risk: EmpiricalRisk, u: Floats, intercept: bool
     ) -> None:
         self.risk = risk
         self.intercept = intercept
@@ -786,7 +821,7 @@ class _ActiveSetSearch:
         self.tol = max(1e-14 * np.abs(risk.y).max(), risk.gap / risk.C.sum() / 5)
         bent = risk.curvature(u)
         self.system = BorderedInverse(
-            K + np.diag(bent) if bent.any() else K,
+            _with_diagonal(K, bent) if bent.any() else K,
             mu,
             intercept,
             np.flatnonzero(self.now.free),
@@ -865,7 +900,11 @@ class _ActiveSetSearch:
 
 # %% ../nbs/P_warm_fits.ipynb #88598b16
 def active_set_fit(
-    K: Floats, risk: EmpiricalRisk, u: Floats, intercept: bool, enough: float = np.inf
+    K: KernelMatrix,
+    risk: EmpiricalRisk,
+    u: Floats,
+    intercept: bool,
+    enough: float = np.inf,
 ) -> Fit | None:
     """The dual optimum of a sharp loss from the warm start `u`, one change of the free
     entries at a time.
@@ -907,7 +946,7 @@ def active_set_fit(
 
 # %% ../nbs/P_warm_fits.ipynb #9dc4ec67
 def _dual_newton_fit(
-    K: Floats,
+    K: KernelMatrix,
     risk: EmpiricalRisk,
     u: Floats,
     intercept: bool,
@@ -924,7 +963,7 @@ def _dual_newton_fit(
     value = risk.dual(K, u)
     for _ in range(limit):
         solved = _solve_bordered(
-            K + np.diag(risk.curvature(u)),
+            _with_diagonal(K, risk.curvature(u)),
             -risk.slope(u, 0) - K @ u,
             -u.sum(),
             intercept,
@@ -949,7 +988,7 @@ def _dual_newton_fit(
     return None
 
 # %% ../nbs/P_warm_fits.ipynb #33f70ca7
-def rounding_error(K: Floats, u: Floats) -> float:
+def rounding_error(K: KernelMatrix, u: Floats) -> float:
     """A bound on the rounding error of `u'Ku`, by the text above.
 
     The steps of elimination subtract it from their lower bounds.
@@ -973,7 +1012,11 @@ def warn_of_rounding(error: float, size: float) -> None:
 
 # %% ../nbs/P_warm_fits.ipynb #27323f4d
 def warm_started_fit(
-    K: Floats, risk: EmpiricalRisk, u: Floats, intercept: bool, enough: float = np.inf
+    K: KernelMatrix,
+    risk: EmpiricalRisk,
+    u: Floats,
+    intercept: bool,
+    enough: float = np.inf,
 ) -> Fit:
     """The dual optimum at `K` from a point near it, or from scratch if that fails.
 
@@ -1009,14 +1052,17 @@ def warm_started_fit(
     return Fit(points[int(np.argmin(gaps))], value, True)
 
 # %% ../nbs/P_warm_fits.ipynb #4309204f
-def cold_fit(K: Floats, risk: EmpiricalRisk, intercept: bool) -> Fit:
+def cold_fit(K: KernelMatrix, risk: EmpiricalRisk, intercept: bool) -> Fit:
     """The dual optimum at `K` from scratch, to the accuracy of `warm_started_fit`.
 
     For the losses that libsvm has, it starts from libsvm's point after a while, if
     there are labels of both kinds.
     """
-    by_libsvm = _libsvm_machine(risk.loss) is not None and (
-        not risk.loss.for_labels or np.ptp(risk.y) > 0
+    # with a factor the interior point costs next to nothing
+    by_libsvm = (
+        not isinstance(K, FactoredKernel)
+        and _libsvm_machine(risk.loss) is not None
+        and (not risk.loss.for_labels or np.ptp(risk.y) > 0)
     )
     with blas_threads_for(len(K)):
         start = (

@@ -3,6 +3,7 @@ forms.
 """
 
 import itertools
+import tracemalloc
 import warnings
 from contextlib import nullcontext
 from fractions import Fraction
@@ -47,7 +48,7 @@ from fsel_book.kernels import (
     kernel_of,
 )
 from fsel_book.losses import LOSSES
-from fsel_book.risk_rfe import RiskRFE
+from fsel_book.risk_rfe import GuyonRFE, RiskRFE
 from fsel_book.warm_fits import cold_fit, libsvm_fit, warm_started_fit
 
 SEEDS = range(300)
@@ -81,6 +82,38 @@ def test_accepted_fits_satisfy_the_optimality_conditions(seed):
     one_by_one = loss.C * loss.loss.value(loss.y, f + b) + conjugates
     slack = one_by_one + u * (f + b)
     assert slack.min() > -1e-9 * unit(loss) and slack.max() < 1e-8 * unit(loss)
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize("name", list(LOSSES))
+def test_many_samples_of_few_features_as_with_the_matrix(name, intercept):
+    """A polynomial of degree 1 is the linear kernel, with its matrix formed."""
+    rng = np.random.default_rng(5)
+    for n, d, step in ((150, 9, 1), (90, 14, 1), (160, 12, "adaptive"), (100, 20, 3)):
+        X = rng.standard_normal((n, d)) * np.exp(rng.standard_normal(d))
+        X[:, d // 2] = X[:, 0]
+        f = X[:, 0] - X[:, 1] + rng.standard_normal(n)
+        risk = EmpiricalRisk(name, np.sign(f) if LOSSES[name].for_labels else f, 1.0)
+        made, formed = (
+            risk_rfe(X, [risk], kernel, 1, step, intercept=intercept)
+            for kernel in (LinearKernel(), PolynomialKernel(1, 1.0, 0.0))
+        )
+        assert made.order == formed.order and made.left == formed.left
+        assert_allclose(made.values, formed.values, atol=1e-8 * unit(risk))
+
+
+@pytest.mark.parametrize("kind", [RiskRFE, GuyonRFE])
+def test_many_samples_of_few_features_need_little_memory(kind):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((6000, 6))
+    y = np.sign(X[:, 0] + 0.5 * X[:, 1] + rng.standard_normal(6000))
+    tracemalloc.start()
+    found = kind(2, kernel="linear").fit(X, y)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert sorted(found.get_support(indices=True)) == [0, 1]
+    # a matrix of samples by samples would take 288 MB
+    assert peak < 60e6
 
 
 @swept_product(
@@ -417,7 +450,7 @@ def test_raw_data_at_every_C(data, name, kernel, exponents, monkeypatch):
     def watched(K, loss, u, intercept, enough=np.inf):
         found = fit(K, loss, u, intercept, enough)
         if found[2]:
-            fits.append((K.copy(), found[0]))
+            fits.append((np.array(K), found[0]))
         return found
 
     for module in ("elimination", "elimination_step"):

@@ -29,6 +29,7 @@ from fsel_book.kernels import (
     DIGITS_LOST,
     CallableKernel,
     ChiSquaredKernel,
+    FactoredKernel,
     LinearKernel,
     MismatchFeatures,
     PolynomialKernel,
@@ -44,7 +45,9 @@ from fsel_book.kernels import (
     removals,
     removals_reference,
     row_slices,
+    running_sums,
     sums_without,
+    without_features,
     zero_feature,
 )
 from fsel_book.loaders import load_dataset
@@ -1167,3 +1170,43 @@ def test_sums_that_change_in_place_are_those_of_what_is_left(kernel, far):
         sums.remove(gone)
         assert place is None or sums.S is place
         agree(sums.matrix(), exactly(kernel, X[:, sums.left]), 1e-8)
+
+
+def test_a_kernel_by_its_factor_is_the_matrix():
+    rng = np.random.default_rng(3)
+    G, added = rng.standard_normal((30, 4)), rng.uniform(0.1, 2, 30)
+    V, rows = rng.standard_normal((30, 2)), np.array([4, 0, 29])
+    for K, whole in (
+        (FactoredKernel(G), G @ G.T),
+        (FactoredKernel(G, added), G @ G.T + np.diag(added)),
+        (FactoredKernel(G[:, :0]), np.zeros((30, 30))),
+    ):
+        assert_allclose(np.asarray(K), whole, atol=1e-12)
+        assert_allclose(K @ V, whole @ V, atol=1e-12)
+        assert_allclose(K @ V[:, 0], whole @ V[:, 0], atol=1e-12)
+        assert_allclose(V[:, 0] @ K, V[:, 0] @ whole, atol=1e-12)
+        assert_allclose(V.T @ K, V.T @ whole, atol=1e-12)
+        assert_allclose(K[7], whole[7], atol=1e-12)
+        assert_allclose(K[rows], whole[rows], atol=1e-12)
+        assert_allclose(K.block(rows), whole[np.ix_(rows, rows)], atol=1e-12)
+        assert_allclose(np.asarray(K.on(rows)), whole[np.ix_(rows, rows)], atol=1e-12)
+        assert_allclose(K.diagonal(), whole.diagonal(), atol=1e-12)
+        assert len(K) == 30 and abs(K.trace() - whole.trace()) < 1e-12
+    K = FactoredKernel(G).plus(added)
+    assert_allclose(np.asarray(K) @ K.solve(V), V, atol=1e-10)
+
+
+def test_no_sums_are_kept_once_few_features_are_left():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((80, 14))
+    sums = running_sums(LinearKernel(), X)
+    assert sums.S is not None
+    sums = without_features(sums, [2, 5, 7, 13])
+    assert sums.S is None and sums.left == [0, 1, 3, 4, 6, 8, 9, 10, 11, 12]
+    sums = without_features(sums, [0])
+    left = [1, 3, 4, 6, 8, 9, 10, 11, 12]
+    assert sums.left == left
+    assert_allclose(np.asarray(sums.matrix()), X[:, left] @ X[:, left].T, atol=1e-12)
+    # no other kernel is a product of the columns
+    for kernel in (LinearKernel(normalised=True), RBFKernel(0.1)):
+        assert running_sums(kernel, X[:, :2]).S is not None

@@ -965,7 +965,7 @@ def test_the_bar_reaches_its_end(parameters, capsys):
 @pytest.mark.parametrize(
     "work",
     [
-        ("elimination", "RunningSums", RiskRFE(step=699)),
+        ("elimination", "running_sums", RiskRFE(step=699)),
         ("elimination", "ridge_fit", RiskRFE(kernel="linear", loss="squared_error")),
         ("elimination", "cold_fit", GuyonRFE(step=699)),
         ("warm_fits", "libsvm_fit", GuyonRFE(step=699)),

@@ -30,7 +30,7 @@ pytest.importorskip(
 
 root = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(root / "tools"))
-import demo as demo_tool  # noqa: E402
+import quickstart as quickstart_tool  # noqa: E402
 from large import size_in_memory  # noqa: E402
 
 columns = [f"reading {j}" for j in range(12)]
@@ -223,14 +223,14 @@ def test_demo_of_the_documents_leaves_a_page_that_needs_no_network(tmp_path):
 
 
 def test_links_lead_to_the_site_where_it_is(tmp_path, monkeypatch):
-    monkeypatch.setattr(demo_tool, "site", tmp_path / "site")
+    monkeypatch.setattr(quickstart_tool, "site", tmp_path / "site")
     (tmp_path / "site").mkdir()
     (tmp_path / "site" / "05_spanning.html").touch()
     text = (
         "[chapter 5](05_spanning.ipynb#sec-a), [chapter 6](06_b.ipynb), [Which "
         "when](25_c.ipynb), [others](d.ipynb)"
     )
-    linked = demo_tool.link_pages(text, tmp_path / "build")
+    linked = quickstart_tool.link_pages(text, tmp_path / "build")
     assert (
         linked == "[chapter 5](../site/05_spanning.html#sec-a), chapter 6, Which when "
         "(chapter 25), others"

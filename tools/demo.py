@@ -5,32 +5,19 @@ usage: python tools/demo.py [DATA TARGET] [--out FOLDER] [--limit BYTES]
 
 A Parquet file of more than `--limit` bytes in memory, by default a quarter of what the
 machine has, is read in blocks: its columns are chosen and written, without the report.
-
-The tag `terminal` of a cell prints what the cell gives.
 """
 
 import argparse
-import os
-import re
 import shutil
 import sys
 import tempfile
-import textwrap
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import large
-import nbformat
-import papermill
-from jinja2 import DictLoader
-from nbconvert import HTMLExporter
-from readme import is_folded, plain, relink, root
 
 from fsel_book.__main__ import main as report_on_a_table
 
-notebook = root / "nbs" / "quickstart.ipynb"
-site = root / "_docs"  # where `make docs` leaves the pages
+root = Path(__file__).resolve().parent.parent
 results = [
     "quickstart.ipynb",
     "quickstart.html",
@@ -39,137 +26,6 @@ results = [
     "selected.csv",
     "selected.parquet",
 ]
-
-
-def run(folder: Path) -> nbformat.NotebookNode:
-    """Execute the notebook, and keep it in `folder`."""
-    # pictures go into the page
-    os.environ["MPLBACKEND"] = "module://matplotlib_inline.backend_inline"
-    with without_stderr():
-        return papermill.execute_notebook(
-            notebook,
-            folder / "quickstart.ipynb",
-            kernel_name="python3",
-            cwd=notebook.parent,
-            progress_bar=False,
-        )
-
-
-@contextmanager
-def without_stderr() -> Iterator[None]:
-    """Drop what this process and its kernel write to stderr: a kernel that is shut down
-    may log its own dismay.
-    """
-    saved = os.dup(2)
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, 2)
-    try:
-        yield
-    finally:
-        os.dup2(saved, 2)
-        os.close(saved)
-        os.close(nowhere)
-
-
-def link_pages(text: str, out: Path) -> str:
-    """Point the links between pages to the rendered site where it is there, and else
-    name the chapter without a link.
-
-    A browser shows a notebook as the text of its file, which nobody can read.
-    """
-
-    def linked(match: re.Match) -> str:
-        words = match[1]
-        name = match[2]
-        place = match[3] or ""
-        page = site / f"{name}.html"
-        if page.exists():
-            return f"[{words}]({os.path.relpath(page, out)}{place})"
-        chapter = re.match(r"0*(\d+)_", name)
-        return (
-            f"{words} (chapter {chapter[1]})"
-            if chapter and "chapter" not in words.lower()
-            else words
-        )
-
-    return re.sub(r"\[([^\]]*)\]\((\w+)\.ipynb(#[\w-]+)?\)", linked, text)
-
-
-# Code stands behind a line that opens it, where the site folds it too.
-FOLDING = """{% extends "lab/index.html.j2" %}
-{% block input_group %}
-{% if cell.metadata.folded %}<details class="folded"><summary>Code</summary>{{ super() }}</details>
-{% else %}{{ super() }}{% endif %}
-{% endblock input_group %}
-{% block html_head_css %}{{ super() }}
-<style>
-details.folded > summary { cursor: pointer; color: #616161; font: small var(--jp-content-font-family) }
-.jp-RenderedText pre { white-space: pre; overflow-x: auto; word-break: normal }
-</style>
-{% endblock html_head_css %}
-"""
-
-
-def write_page(executed: nbformat.NotebookNode, folder: Path, out: Path) -> None:
-    """Write the executed notebook as one HTML file with the pictures inside, readable
-    without a network.
-    """
-    for cell in executed.cells:
-        if cell.cell_type == "markdown":
-            cell.source = link_pages(cell.source, out)
-        else:
-            cell.metadata["folded"] = is_folded(cell)
-        cell.source = plain(cell.source)
-    if not site.exists():
-        where = (
-            "The chapters are notebooks in the folder `nbs`: `make lab` opens "
-            "them, `make docs` renders them."
-        )
-        executed.cells.append(nbformat.v4.new_markdown_cell(where))
-    exporter = HTMLExporter(
-        require_js_url="",
-        mathjax_url="",
-        embed_images=True,
-        exclude_input_prompt=True,
-        exclude_output_prompt=True,
-        template_file="folding.html.j2",
-        extra_loaders=[DictLoader({"folding.html.j2": FOLDING})],
-    )
-    page, _ = exporter.from_notebook_node(
-        executed, resources={"metadata": {"name": "fsel_book quickstart"}}
-    )
-    (folder / "quickstart.html").write_text(page, encoding="utf-8")
-
-
-def write_notebook(executed: nbformat.NotebookNode, folder: Path, out: Path) -> None:
-    """Write the executed notebook, with links to the notebooks of the chapters."""
-    copy = nbformat.from_dict(executed)
-    for cell in copy.cells:
-        if cell.cell_type == "markdown":
-            cell.source = relink(cell.source, os.path.relpath(notebook.parent, out))
-    nbformat.write(copy, folder / "quickstart.ipynb")
-
-
-def as_text(output: nbformat.NotebookNode) -> str:
-    """What a cell gave, for the terminal: Markdown in lines of 88 characters and
-    without its bold type.
-    """
-    data = output.get("data", {})
-    if "text/markdown" not in data:
-        return output.get("text") or data.get("text/plain", "")
-    lines = data["text/markdown"].replace("**", "").splitlines()
-    return "\n".join(
-        textwrap.fill(line, 88, subsequent_indent="  " * line.startswith("- "))
-        for line in lines
-    )
-
-
-def print_results(executed: nbformat.NotebookNode) -> None:
-    """Print the text of the cells that carry the tag `terminal`."""
-    for cell in executed.cells:
-        if "terminal" in cell.metadata.get("tags", []):
-            for output in cell.outputs:
-                print(as_text(output).strip("\n"), end="\n\n")
 
 
 def choose_in_blocks(data: Path, target: str, out: Path) -> int:
@@ -232,22 +88,10 @@ def main() -> int:
     if call.data:
         arguments = ["report", call.data, "--target", call.target]
         return report_on_a_table([*arguments, "--out", str(call.out)])
-    print(f"Running nbs/{notebook.name} on the embedded documents\n", flush=True)
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        try:
-            executed = run(folder)
-        except papermill.PapermillExecutionError as error:
-            print(error, file=sys.stderr)
-            return 1
-        write_notebook(executed, folder, call.out)
-        write_page(executed, folder, call.out)
-        written = [
-            shutil.move(path, call.out / path.name) for path in sorted(folder.iterdir())
-        ]
-    print_results(executed)
-    print("Written:", *written, sep="\n  ")
-    return 0
+    # what runs and writes notebooks takes a second to load, and a table needs none of it
+    from quickstart import show
+
+    return show(call.out)
 
 
 if __name__ == "__main__":

@@ -1804,7 +1804,8 @@ def made(seed, mark):
 
 
 @pytest.mark.sweep
-def test_a_worker_that_is_killed_changes_nothing(cluster, tmp_path):
+@pytest.mark.parametrize("name", ["BSS", "BSS, ridge", "DSF", "leverage, ridge"])
+def test_a_worker_that_is_killed_changes_nothing(name, cluster, tmp_path):
     import dask
     import dask.array as da
 
@@ -1816,15 +1817,15 @@ def test_a_worker_that_is_killed_changes_nothing(cluster, tmp_path):
 
     mark = str(tmp_path / "mark")
     before = set(cluster.run(os.getpid).values())
-    found = by_norm(60).fit(as_blocks(matrix(mark)))
+    found = clone(WIDE[name]).fit(as_blocks(matrix(mark)))
     assert os.path.exists(mark)
     cluster.wait_for_workers(2, timeout=60)
     after = set(cluster.run(os.getpid).values())
     assert len(before - after) == 1 and len(before & after) == 1
-    assert_same(found, by_norm(60).fit(as_blocks(matrix(None))), rtol=1e-10)
+    assert_same(found, clone(WIDE[name]).fit(as_blocks(matrix(None))), rtol=1e-10)
     assert_same(
         found,
-        by_norm(60).fit(
+        clone(WIDE[name]).fit(
             np.concatenate([wide_data(seed, 30, 20_000) for seed in range(10)], axis=1)
         ),
     )

@@ -605,11 +605,15 @@ def bound_both(
 
 
 def bound_by_columns(
-    bounds: CandidateBounds, risk: EmpiricalRisk, c: int, share: float
+    bounds: CandidateBounds,
+    risk: EmpiricalRisk,
+    c: int,
+    share: float,
+    enough: float = np.inf,
 ) -> None:
     """Bounds for candidate `c` with the linear kernel, at most a `share` of its price
-    apart; the price is the rise of the objective above `before` without it. They give
-    no starting point for a fit.
+    apart, or as soon as the lower one is above `enough`; the price is the rise of the
+    objective above `before` without it. They give no starting point for a fit.
 
     If rounding is more than a tie the bounds are not changed, which is always allowed:
     a fit then decides.
@@ -621,7 +625,7 @@ def bound_by_columns(
         # the price is a difference of two numbers with errors of this size
         return
     G = np.delete(bounds.whole.host_columns(), c, axis=1)
-    now = interior_point(G, risk, bounds.intercept, base=bounds.before, share=share)
+    now = interior_point(G, risk, bounds.intercept, enough, bounds.before, share)
     bounds.values[c] = max(bounds.values[c], now.value)
     bounds.upper[c] = min(bounds.upper[c], now.value + now.gaps[0])
 
@@ -915,6 +919,8 @@ class EliminationStep:
         values.
     refits : int
         How many fits were begun.
+    moved : int
+        In how many samples an optimum differed from its start, at most.
     tableaux : list of Tableau
         One for each model, made when the first candidate is followed.
     followable : bool
@@ -946,6 +952,7 @@ class EliminationStep:
         ]
         self.fits: dict[int, tuple[list[Floats], float]] = {}
         self.refits = 0
+        self.moved = 0
         self.tableaux = list[Tableau]()
         self.followable = (
             reduced.linear
@@ -979,15 +986,22 @@ class EliminationStep:
             if len(some):
                 tighten_bounds(machine, some)
 
-    def follow(self, some: NDArray[np.intp]) -> None:
+    def follow(
+        self,
+        some: NDArray[np.intp],
+        share: float = 2.5e-4,
+        limit: float = np.inf,
+    ) -> None:
         """Bounds for `some` candidates from their dual optima, or points near these: by
         the remaining columns if there are many samples, else by the tableau.
+
+        By the columns they are a `share` of the price apart, or just above the `limit`.
         """
         if not self.quick and 8 * len(self.reduced.left) <= len(self.reduced.K):
             for machine, risk in zip(self.machines, self.risks):
                 for c in some:
-                    # more accuracy is not needed to compare prices
-                    bound_by_columns(machine, risk, int(c), 2.5e-4)
+                    enough = self._enough(machine, int(c), limit)
+                    bound_by_columns(machine, risk, int(c), share, enough)
             return
         if not self.tableaux:
             self.tableaux = [
@@ -1006,14 +1020,11 @@ class EliminationStep:
         K = self.reduced.matrix(c, self.out)
         us: list[Floats] = []
         for machine, risk in zip(self.machines, self.risks):
-            # the lower bounds of the other models reduce the limit for this one
-            enough = limit - sum(
-                other.values[c] for other in self.machines if other is not machine
-            )
-            u, value, exact = warm_started_fit(
-                K, risk, machine.start(c), self.intercept, float(enough)
-            )
+            start = machine.start(c)
+            enough = self._enough(machine, c, limit)
+            u, value, exact = warm_started_fit(K, risk, start, self.intercept, enough)
             us.append(u)
+            self.moved = max(self.moved, int(np.count_nonzero(u != start)))
             # not the maximum of both: the earlier bound has rounding errors
             machine.values[c] = value
             # above the limit: the bound has ruled it out, and it has no exact value
@@ -1021,6 +1032,16 @@ class EliminationStep:
                 return
             machine.upper[c] = value
         self.fits[c] = us, float(sum(machine.values[c] for machine in self.machines))
+
+    def _far(self) -> bool:
+        """Whether refits, sample by sample, take longer than bounds by the columns."""
+        d = len(self.reduced.left)
+        return self.followable and self.reduced.by_factor and self.moved > 2 * d + 20
+
+    def _enough(self, machine: CandidateBounds, c: int, limit: float) -> float:
+        """The limit for one model: the lower bounds of the others come off."""
+        others = sum(one.values[c] for one in self.machines if one is not machine)
+        return float(limit - others)
 
     def limit(self, k: int) -> float:
         """The value that a bound must exceed to rule a candidate out: the `k`-th
@@ -1097,11 +1118,12 @@ class EliminationStep:
         alone: set[int] = set()
         while len(waiting):
             c = int(waiting[self.bounds()[waiting].argmin()])
-            exactly = self.quick and self.refits > 1  # bounds decide little here
+            # bounds by a Newton step decide little here
+            exactly = self.quick and self.refits > 1 or self._far()
             # afterwards another may be the smallest
             if (limit < np.inf or exactly) and c not in alone:
                 if exactly:
-                    self.follow(np.array([c]))
+                    self.follow(np.array([c]), 0.02, limit)
                 else:
                     for machine in self.machines:
                         tighten_alone(machine, c)

@@ -89,10 +89,17 @@ def test_accepted_fits_satisfy_the_optimality_conditions(seed):
 def test_many_samples_of_few_features_as_with_the_matrix(name, intercept):
     """A polynomial of degree 1 is the linear kernel, with its matrix formed."""
     rng = np.random.default_rng(5)
-    for n, d, step in ((150, 9, 1), (90, 14, 1), (160, 12, "adaptive"), (100, 20, 3)):
+    for n, d, step in (
+        (150, 9, 1),
+        (90, 11, 1),
+        (160, 12, "adaptive"),
+        (100, 20, 3),
+        (300, 7, 1),
+    ):
         X = rng.standard_normal((n, d)) * np.exp(rng.standard_normal(d))
         X[:, d // 2] = X[:, 0]
-        f = X[:, 0] - X[:, 1] + rng.standard_normal(n)
+        relevant = d if n == 300 else 2  # where all matter, many samples move
+        f = X[:, :relevant].sum(axis=1) + rng.standard_normal(n)
         risk = EmpiricalRisk(name, np.sign(f) if LOSSES[name].for_labels else f, 1.0)
         made, formed = (
             risk_rfe(X, [risk], kernel, 1, step, intercept=intercept)

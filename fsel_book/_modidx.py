@@ -2198,6 +2198,7 @@ d = { 'settings': {'branch': 'main', 'doc_baseurl': '', 'doc_host': '', 'git_url
                                    'fsel_book.kernels._zeros': ('kernels.html#_zeros', 'fsel_book/kernels.py'),
                                    'fsel_book.kernels.by_factor': ('kernels.html#by_factor', 'fsel_book/kernels.py'),
                                    'fsel_book.kernels.cache_blocks': ('kernels.html#cache_blocks', 'fsel_book/kernels.py'),
+                                   'fsel_book.kernels.check_room_for': ('kernels.html#check_room_for', 'fsel_book/kernels.py'),
                                    'fsel_book.kernels.code_positions': ('kernels.html#code_positions', 'fsel_book/kernels.py'),
                                    'fsel_book.kernels.computed_into': ('kernels.html#computed_into', 'fsel_book/kernels.py'),
                                    'fsel_book.kernels.dense_column': ('kernels.html#dense_column', 'fsel_book/kernels.py'),

@@ -5,10 +5,12 @@ __all__ = ['DIGITS_LOST', 'KernelMatrix', 'in_place', 'computed_into', 'dense_co
            'cache_blocks', 'SumKernel', 'ProductKernel', 'LinearKernel', 'PolynomialKernel', 'DistanceKernel',
            'RBFKernel', 'ChiSquaredKernel', 'CallableKernel', 'kernel_of', 'zero_feature', 'removals_reference',
            'sums_without', 'lossy_removals', 'rows_without', 'removals', 'RunningSums', 'FactoredKernel',
-           'FactoredSums', 'by_factor', 'running_sums', 'without_features', 'mismatch_neighbours', 'code_positions',
-           'distinct_codes', 'MismatchFeatures']
+           'FactoredSums', 'by_factor', 'check_room_for', 'running_sums', 'without_features', 'mismatch_neighbours',
+           'code_positions', 'distinct_codes', 'MismatchFeatures']
 
 # %% ../nbs/19_kernels.ipynb #e8c9c2d9
+import os
+
 import array_api_compat
 import numpy as np
 import scipy.sparse as sp
@@ -1112,10 +1114,28 @@ def by_factor(kernel: _Kernel, n: int, n_left: int) -> bool:
     return linear and 8 * n_left <= n
 
 
+def check_room_for(n: int) -> None:
+    """Raise an error where the kernel matrices of a fit, three at least, are larger than
+    the memory of the machine: it would be slowed down or killed without a word."""
+    try:
+        memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, OSError, ValueError):  # nobody says how much there is
+        return
+    if 24 * n**2 > memory:
+        raise MemoryError(
+            f"{n:,} samples have kernel matrices of {8 * n**2 / 1e9:,.0f} GB, of which a "
+            f"fit needs three, and this machine has {memory / 1e9:,.0f} GB: fit some of "
+            "the rows, or take kernel='linear', which needs none where there are eight "
+            "times as many samples as features."
+        )
+
+
 def running_sums(kernel: _Kernel, X: Matrix) -> RunningSums:
     """The sums that a kernel and data ask for."""
-    kind = FactoredSums if by_factor(kernel, *X.shape) else RunningSums
-    return kind(kernel, X)
+    if by_factor(kernel, *X.shape):
+        return FactoredSums(kernel, X)
+    check_room_for(X.shape[0])
+    return RunningSums(kernel, X)
 
 
 def without_features(sums: RunningSums, gone: Sequence[int]) -> RunningSums:

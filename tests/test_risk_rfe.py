@@ -1057,3 +1057,16 @@ def test_scales_of_which_nothing_is_left_but_rounding_are_refused(loss):
                 ValueError, match="C=1 is not possible for an X with kernel values"
             ):
                 RiskRFE(1, kernel="linear", loss=loss).fit(X * scale, y)
+
+
+@pytest.mark.parametrize("kind", [RiskRFE, GuyonRFE])
+def test_kernel_matrices_beyond_the_memory_are_refused(kind, monkeypatch):
+    X = np.random.default_rng(0).standard_normal((200, 4))
+    y = np.sign(X[:, 0])
+    memory = {"SC_PAGE_SIZE": 4096, "SC_PHYS_PAGES": 24 * 200**2 // 4096}
+    monkeypatch.setattr("os.sysconf", memory.__getitem__)
+    with pytest.raises(MemoryError, match="200 samples.*some of the rows.*linear"):
+        kind(2).fit(X, y)
+    assert kind(2, kernel="linear").fit(X, y).n_features_in_ == 4
+    memory["SC_PHYS_PAGES"] += 1
+    assert kind(2).fit(X, y).n_features_in_ == 4

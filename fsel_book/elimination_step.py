@@ -932,6 +932,9 @@ class EliminationStep:
 
     # candidates that are tightened before the first fit
     FIRST = 8
+    # of a price, between bounds by the columns that need not be closer: a fit follows
+    # where they do not decide
+    ROUGHLY = 0.02
 
     def __init__(
         self,
@@ -1123,7 +1126,7 @@ class EliminationStep:
             # afterwards another may be the smallest
             if (limit < np.inf or exactly) and c not in alone:
                 if exactly:
-                    self.follow(np.array([c]), 0.02, limit)
+                    self.follow(np.array([c]), self.ROUGHLY, limit)
                 else:
                     for machine in self.machines:
                         tighten_alone(machine, c)

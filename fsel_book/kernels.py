@@ -1115,16 +1115,16 @@ def by_factor(kernel: _Kernel, n: int, n_left: int) -> bool:
 
 
 def check_room_for(n: int) -> None:
-    """Raise an error where the kernel matrices of a fit, three at least, are larger than
+    """Raise an error where the kernel matrices of a fit, two at least, are larger than
     the memory of the machine: it would be slowed down or killed without a word."""
     try:
         memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, OSError, ValueError):  # nobody says how much there is
         return
-    if 24 * n**2 > memory:
+    if 16 * n**2 > memory:
         raise MemoryError(
             f"{n:,} samples have kernel matrices of {8 * n**2 / 1e9:,.0f} GB, of which a "
-            f"fit needs three, and this machine has {memory / 1e9:,.0f} GB: fit some of "
+            f"fit needs two or three, and this machine has {memory / 1e9:,.0f} GB: fit some of "
             "the rows, or take kernel='linear', which needs none where there are eight "
             "times as many samples as features."
         )

@@ -140,6 +140,26 @@ class _Gains:
     With `P`, the inverse of `K_S` with the ridge, the summed error is `tr P K`, in units
     in which noise has the variance one. A sensor whose column is `x` takes
     `x'PKPx / (1 + x'Px)` off that. `P` is the identity less `QQ'`, over the ridge.
+
+    Attributes
+    ----------
+    A : ndarray, shape (rank, n_features)
+        The columns, in units of their noise.
+    F : ndarray, shape (rank, n_factors)
+        `K` is `FF'`.
+    ridge : float
+    squares : ndarray, shape (n_features,)
+        The squared lengths of the columns.
+    FA : ndarray, shape (n_factors, n_features)
+        `F'A`.
+    sensors : list of int
+        Those that are there.
+    factored : list of int, or None
+        Those that `Q` and `R` belong to; brought up to date by `factor`.
+    Q, R : ndarrays, shapes (rank, n_sensors) and (n_sensors, n_sensors)
+        `QR` are the columns of these, and `R'R` their Gram matrix with the ridge.
+    forms, tops : ndarrays, shape (n_features,)
+        `x'Px` and `x'PKPx` of every column.
     """
 
     def __init__(self, A: np.ndarray, F: np.ndarray, ridge: float) -> None:

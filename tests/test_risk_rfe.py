@@ -1063,7 +1063,7 @@ def test_scales_of_which_nothing_is_left_but_rounding_are_refused(loss):
 def test_kernel_matrices_beyond_the_memory_are_refused(kind, monkeypatch):
     X = np.random.default_rng(0).standard_normal((200, 4))
     y = np.sign(X[:, 0])
-    memory = {"SC_PAGE_SIZE": 4096, "SC_PHYS_PAGES": 24 * 200**2 // 4096}
+    memory = {"SC_PAGE_SIZE": 4096, "SC_PHYS_PAGES": 16 * 200**2 // 4096}
     monkeypatch.setattr("os.sysconf", memory.__getitem__)
     with pytest.raises(MemoryError, match="200 samples.*some of the rows.*linear"):
         kind(2).fit(X, y)

@@ -371,7 +371,9 @@ def take_columns(X: Matrix, indices: Sequence[int] | np.ndarray) -> Matrix:
         return np.take(X, indices, axis=1)
     if is_sparse(X) or isinstance(X, np.ndarray):
         return X[:, indices]
-    return namespace(X).take(X, from_numpy(np.asarray(indices), X), axis=1)
+    # without a dtype, an empty list would be of floating point numbers
+    at = from_numpy(np.asarray(indices, dtype=np.intp), X)
+    return namespace(X).take(X, at, axis=1)
 
 
 def take_rows(A: Matrix, indices: Sequence[int] | np.ndarray) -> Matrix:
@@ -390,7 +392,8 @@ def take_rows(A: Matrix, indices: Sequence[int] | np.ndarray) -> Matrix:
     """
     if is_sparse(A) or isinstance(A, np.ndarray):
         return A[indices]
-    return namespace(A).take(A, from_numpy(np.asarray(indices), A), axis=0)
+    at = from_numpy(np.asarray(indices, dtype=np.intp), A)
+    return namespace(A).take(A, at, axis=0)
 
 
 def scale_columns(C: Matrix, factors: np.ndarray) -> Matrix:

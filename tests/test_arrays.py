@@ -379,6 +379,8 @@ def test_there_and_back(library, dtype):
     columns = take_columns(given, [3, 0, 3])
     assert type(columns) is type(given)
     assert_array_equal(library.back(columns), X[:, [3, 0, 3]])
+    assert take_columns(given, []).shape == (X.shape[0], 0)
+    assert take_rows(given, []).shape == (0, X.shape[1])
     blocks = list(by_columns(given, block_bytes=1))
     assert blocks[0][0] == 0 and blocks[-1][1] == 60
     assert_array_equal(np.hstack([library.back(block) for _, _, block in blocks]), X)

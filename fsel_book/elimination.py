@@ -25,6 +25,7 @@ from fsel_book.elimination_step import (
     ReducedKernels,
     Sweep,
     lowest_with_ties,
+    reduced_kernels,
     reduced_products,
     ridge_fit,
     sweep_columns,
@@ -401,7 +402,7 @@ def eliminate_features(
             left = len(sums.left)
             before = machines.value
             chosen = choice(
-                ReducedKernels(sums, machines.K, machines.there),
+                reduced_kernels(sums, machines.K, machines.there),
                 machines.risks,
                 machines.us,
                 _number_to_remove(step, wished, d, left, n_features_to_select),

@@ -5,7 +5,8 @@ __all__ = ['DIGITS_LOST', 'KernelMatrix', 'in_place', 'computed_into', 'dense_co
            'cache_blocks', 'SumKernel', 'ProductKernel', 'LinearKernel', 'PolynomialKernel', 'DistanceKernel',
            'RBFKernel', 'ChiSquaredKernel', 'CallableKernel', 'kernel_of', 'zero_feature', 'removals_reference',
            'sums_without', 'lossy_removals', 'rows_without', 'removals', 'RunningSums', 'FactoredKernel',
-           'FactoredSums', 'by_factor', 'check_room_for', 'running_sums', 'without_features', 'mismatch_neighbours',
+           'FactoredSums', 'by_factor', 'check_room_for', 'LandmarkKernel', 'triangle_of_landmarks',
+           'factor_of_landmarks', 'LandmarkSums', 'running_sums', 'without_features', 'mismatch_neighbours',
            'code_positions', 'distinct_codes', 'MismatchFeatures']
 
 # %% ../nbs/19_kernels.ipynb #e8c9c2d9
@@ -20,6 +21,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from math import comb
 from typing import Any, Literal, Self, TypeAlias
+from scipy.linalg.lapack import dpotrf, dpotrs, dtrtrs
 from scipy.spatial.distance import cdist
 from sklearn.base import TransformerMixin
 from sklearn.utils import Tags
@@ -1125,13 +1127,131 @@ def check_room_for(n: int) -> None:
         raise MemoryError(
             f"{n:,} samples have kernel matrices of {8 * n**2 / 1e9:,.0f} GB, of which a "
             f"fit needs two or three, and this machine has {memory / 1e9:,.0f} GB: fit some of "
-            "the rows, or take kernel='linear', which needs none where there are eight "
+            "the rows, or take n_landmarks=300, with which the model is a sum over so many "
+            "of them, or kernel='linear', which needs no such matrix where there are eight "
             "times as many samples as features."
         )
+
+# %% ../nbs/19_kernels.ipynb #19lmk002
+# of the mean of its diagonal, added to the kernel matrix of the landmarks
+_LANDMARK_RIDGE = 1e-9
+
+
+class LandmarkKernel:
+    """A kernel on the functions that a few samples span, the landmarks: Nyström's
+    approximation `C W^-1 C'`, with `C` the kernel between samples and landmarks, `W`
+    that between landmarks.
+
+    Parameters
+    ----------
+    base : SumKernel
+        Such as `RBFKernel`.
+    landmarks : array of int, shape (n_landmarks,)
+        Which of the samples, by their rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fsel_book.kernels import LandmarkKernel, RBFKernel
+    >>> X = np.array([[0.0], [0.1], [3.0]])
+    >>> np.asarray(LandmarkKernel(RBFKernel(), [0, 2])(X)).round(2)
+    array([[1.  , 0.99, 0.  ],
+           [0.99, 0.98, 0.  ],
+           [0.  , 0.  , 1.  ]])
+    """
+
+    def __init__(self, base: SumKernel, landmarks: ArrayLike) -> None:
+        self.base = base
+        self.landmarks = np.asarray(landmarks, dtype=np.intp)
+
+    def __call__(self, X: Matrix) -> FactoredKernel:
+        return LandmarkSums(self, X).matrix()
+
+    def weights(self, X: Matrix, U: np.ndarray) -> np.ndarray:
+        """The weights `W^-1 C'u` of the landmarks in the models with the dual points `u`,
+        the rows of `U`; `X` as in the call.
+        """
+        S = LandmarkSums(self, X)
+        own = self.base.own(S.X)
+        C = self.base.finish(S.S, own, own[self.landmarks])
+        L = triangle_of_landmarks(C[self.landmarks])
+        return dpotrs(L, (U @ C).T, lower=1)[0].T
+
+
+def triangle_of_landmarks(W: np.ndarray) -> np.ndarray:
+    """The lower Cholesky factor of the kernel matrix between landmarks, a little ridge
+    added.
+    """
+    # a kernel of zeros has no scale
+    scale = W.trace() / len(W) or 1.0
+    A = W.T.copy(order="F")
+    A.flat[:: len(A) + 1] += _LANDMARK_RIDGE * scale
+    return dpotrf(A, lower=1, clean=1, overwrite_a=1)[0]
+
+
+def factor_of_landmarks(C: np.ndarray, W: np.ndarray) -> np.ndarray:
+    """`G` with `G G' = C W^-1 C'`: the samples as the landmarks see them.
+
+    Parameters
+    ----------
+    C : ndarray, shape (n_samples, n_landmarks)
+        The kernel between samples and landmarks.
+    W : ndarray, shape (n_landmarks, n_landmarks)
+        That between landmarks.
+    """
+    # a whole matrix of C's size less than by solving for C' and turning the result
+    G = np.empty_like(C)
+    L = triangle_of_landmarks(W)
+    for rows in row_slices(*C.shape):
+        G[rows] = dtrtrs(L, C[rows].T, lower=1)[0].T
+    return G
+
+
+class LandmarkSums(RunningSums):
+    """What `RunningSums` is, between samples and landmarks, on the CPU; the matrix is a
+    `FactoredKernel`.
+
+    The sums are computed anew after every removal, so that nothing is lost.
+
+    Parameters
+    ----------
+    kernel : LandmarkKernel
+    X : array or sparse matrix, shape (n_samples, n_features)
+
+    Attributes
+    ----------
+    S : ndarray, shape (n_samples, n_landmarks)
+    """
+
+    kernel: Any
+
+    def __init__(self, kernel: LandmarkKernel, X: Matrix) -> None:
+        super().__init__(kernel, X if is_sparse(X) else to_numpy(X))  # type: ignore[arg-type]
+
+    def refresh(self) -> None:
+        Z = take_rows(self.X, self.kernel.landmarks)
+        self.S = self.kernel.base.sums(self.X, Z)
+        self.fresh = None
+        self.n_fresh = self.n_fresh + 1
+
+    def remove(self, features: int | Sequence[int]) -> None:
+        gone = np.atleast_1d(np.asarray(features, dtype=np.intp))
+        self.X = zero_feature(self.X, gone)
+        self.left = np.setdiff1d(self.left, gone).tolist()
+        self.refresh()
+
+    def matrix(self, out: Any = None) -> Any:
+        own = self.kernel.base.own(self.X)
+        at = self.kernel.landmarks
+        C = self.kernel.base.finish(self.S, own, own[at])
+        C = self.kernel.base.finite(C, self.X)
+        return FactoredKernel(factor_of_landmarks(C, C[at]))
 
 
 def running_sums(kernel: _Kernel, X: Matrix) -> RunningSums:
     """The sums that a kernel and data ask for."""
+    if isinstance(kernel, LandmarkKernel):
+        return LandmarkSums(kernel, X)
     if by_factor(kernel, *X.shape):
         return FactoredSums(kernel, X)
     check_room_for(X.shape[0])

@@ -456,6 +456,8 @@ def regularised_cholesky(A: KernelMatrix, curvature: Floats) -> Factor | None:
         return None
     curvature = curvature + 1e-10 * A.trace() / len(A)
     if isinstance(A, FactoredKernel):
+        if not curvature.all():
+            return None
         whole = A.plus(curvature)
         ones = whole.solve(np.ones((len(A), 1)))
         return None if ones is None else (whole, ones)

@@ -267,9 +267,10 @@ class ShiftedInverse:
     def square_less_self(self, gap: float) -> np.ndarray:
         """`X^2 / gap - X` with this inverse as `X`."""
         FS = self.F @ self.S
-        cross = (self.D[:, None] * FS) @ self.F.T
-        square = FS @ self.G @ FS.T - cross - cross.T
-        return add_to_diagonal(square / gap + FS @ self.F.T, self.D**2 / gap - self.D)
+        half = FS @ self.G / (2 * gap) + (0.5 - self.D / gap)[:, None] * self.F
+        # all but the diagonal part; FS is small where F is large, which saves digits
+        product = half @ FS.T
+        return add_to_diagonal(product + product.T, self.D**2 / gap - self.D)
 
 # %% ../nbs/F_barriers.ipynb #380171b6
 @dataclass(frozen=True)

@@ -1194,8 +1194,11 @@ class LargestNormRule(ColumnSearch):
         """Column `i` was found: decide whether the next step begins with the head."""
         # a search that is still in the head begins with it anyway
         if self.beyond_head:
-            n_before = np.sum(self.fresh & (self.keys > self.keys[i]))
-            self.beyond_head = bool(n_before > len(self.head) / 8)
+            before = self.fresh
+            # a column already taken comes after all fresh ones
+            if self.fresh[i]:
+                before = before & (self.keys > self.keys[i])
+            self.beyond_head = bool(np.sum(before) > len(self.head) / 8)
 
     def candidates(
         self, barriers: AnyBarriers

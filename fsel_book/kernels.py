@@ -1247,7 +1247,7 @@ class LandmarkSums(RunningSums):
         C = self.kernel.base.finite(C, self.X)
         return FactoredKernel(factor_of_landmarks(C, C[at]))
 
-
+# %% ../nbs/19_kernels.ipynb #19lmk005
 def running_sums(kernel: _Kernel, X: Matrix) -> RunningSums:
     """The sums that a kernel and data ask for."""
     if isinstance(kernel, LandmarkKernel):

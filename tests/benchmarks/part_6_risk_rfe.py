@@ -33,6 +33,7 @@ gaussian = "Gaussian"
 expressed = "ten factors and noise"
 independent = "independent"
 mailed = "spambase"
+crossed = "Gaussian, a product of two features and a third"
 
 
 def signs(n, d):
@@ -46,6 +47,14 @@ def signs(n, d):
         np.sign(X[:, :3] @ rng.choice([-1.0, -0.5, 0.5, 1.0], 3)),
         RBFKernel(1 / (d * X.var())),
     )
+
+
+def products(n, d):
+    """Gaussian features, and labels by a product of two of them and a third, with noise."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((n, d))
+    noise = 0.3 * rng.standard_normal(n)
+    return X, np.where(X[:, 0] * X[:, 1] + X[:, 2] + noise > 0, 1, -1)
 
 
 def numbers(n, d):
@@ -217,6 +226,44 @@ def memory(data, n, d):
     def peak(threads):
         tracemalloc.start()
         RiskRFE().fit(X, y)
+        most = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return most / 2**20, None
+
+    return peak, None, nothing
+
+
+def over_landmarks():
+    return RiskRFE(3, loss="log_loss", n_landmarks=100, random_state=0)
+
+
+def landmarks_beside_all(data, n, d):
+    X, y = products(n, d)
+    whole = RiskRFE(3, loss="log_loss")
+
+    def check(ours, other):
+        assert np.array_equal(ours.support_, other.support_)
+        least, most = ours.objective_bounds_
+        assert least <= other.objective_path_[-1] * (1 + 1e-8) <= most * (1 + 2e-8)
+
+    return (
+        timed(lambda: over_landmarks().fit(X, y)),
+        timed(lambda: whole.fit(X, y)),
+        check,
+    )
+
+
+def landmarks_alone(data, n, d):
+    X, y = products(n, d)
+    return timed(lambda: over_landmarks().fit(X, y)), None, nothing
+
+
+def memory_of_landmarks(data, n, d):
+    X, y = products(n, d)
+
+    def peak(threads):
+        tracemalloc.start()
+        over_landmarks().fit(X, y)
         most = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
         return most / 2**20, None
@@ -407,6 +454,51 @@ rows = [
         2048,
         at_least=False,
         unit="MiB",
+        threads=(1,),
+    ),
+    Row(
+        "landmarks-1500",
+        "`RiskRFE(3, loss='log_loss', n_landmarks=100).fit`",
+        "the same without landmarks",
+        "Gaussian kernel, one feature at a time. The run stops if other features stay, or "
+        "the objective of all samples is not between the bounds.",
+        landmarks_beside_all,
+        crossed,
+        dict(n=1500, d=20),
+        dict(n=120, d=6),
+        5,
+        prediction="15, by the number of columns",
+        repeats=3,
+        threads=(1,),
+    ),
+    Row(
+        "landmarks-20000",
+        "`RiskRFE(3, loss='log_loss', n_landmarks=100).fit`",
+        None,
+        "Gaussian kernel, one feature at a time. A kernel matrix would take 3 GiB.",
+        landmarks_alone,
+        crossed,
+        dict(n=20_000, d=50),
+        dict(n=120, d=6),
+        300,
+        at_least=False,
+        prediction="60",
+        repeats=3,
+    ),
+    Row(
+        "landmarks-memory",
+        "`RiskRFE(3, loss='log_loss', n_landmarks=100).fit`, the most memory that its "
+        "arrays take at once",
+        None,
+        "The same fit, watched by tracemalloc.",
+        memory_of_landmarks,
+        crossed,
+        dict(n=20_000, d=50),
+        dict(n=120, d=6),
+        2048,
+        at_least=False,
+        unit="MiB",
+        repeats=1,
         threads=(1,),
     ),
     Row(

@@ -14,6 +14,7 @@ from sklearn.base import clone
 from sklearn.utils.estimator_checks import check_estimator
 
 from fsel_book.elimination import risk_rfe, risk_rfe_reference
+from fsel_book.elimination_step import reduced_kernels, reduced_products
 from fsel_book.kernel_machines import EmpiricalRisk
 from fsel_book.kernels import (
     ChiSquaredKernel,
@@ -21,6 +22,7 @@ from fsel_book.kernels import (
     LinearKernel,
     PolynomialKernel,
     RBFKernel,
+    running_sums,
 )
 from fsel_book.losses import LOSSES, get_loss
 from fsel_book.risk_rfe import GuyonRFE, RiskRFE
@@ -176,3 +178,28 @@ def test_check_estimator_of_landmarks(kind):
                 drawn.format(data): "landmarks" for data in ("dense", "sparse")
             },
         )
+
+
+def test_a_feature_of_other_units_takes_no_digits_from_the_others():
+    X, _ = bent_rule(120)
+    X[:, 0] *= 1e6
+    for base in (
+        LinearKernel(),
+        LinearKernel(normalised=True),
+        PolynomialKernel(2, 1.0, 0.0),
+    ):
+        kernel = LandmarkKernel(base, [3, 50, 51, 80, 90, 119])
+        step = reduced_kernels(sums := running_sums(kernel, X), sums.matrix())
+        without = np.asarray(kernel(X * (np.arange(6) != 0)))
+        assert_allclose(np.asarray(step.matrix(0)), without, rtol=1e-9, atol=1e-12)
+        v = np.linspace(-1, 1, 120)
+        assert_allclose(
+            reduced_products(step, np.tile(v, (6, 1)).T)[:, 0], without @ v, rtol=1e-6
+        )
+
+
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+def test_a_kernel_of_zeros_says_that_nothing_tells_features_apart():
+    X, y = bent_rule(60)
+    with pytest.warns(UserWarning, match="which features go"):
+        RiskRFE(2, kernel="linear", n_landmarks=5).fit(0 * X, y)

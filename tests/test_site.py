@@ -13,6 +13,7 @@ import re
 import shutil
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -63,6 +64,7 @@ def load(path):
     return json.loads(path.read_text(encoding="utf-8"))
 
 
+@cache
 def for_quarto(name):
     """A notebook as Quarto reads it."""
     return quarto.converted(load(root / "nbs" / name), name.removesuffix(".ipynb"))

@@ -13,6 +13,7 @@ a comment, for tools/split.py.
 import json
 import re
 import sys
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -38,9 +39,15 @@ WIDE = ("results", "glossary", "symbols", "parameters")
 FRONT = "---\npage-layout: full\ntoc: false\n---"
 
 
+@cache
+def years_of_works() -> dict[str, str]:
+    """In which year each work came out, read once for all texts."""
+    return {key: work.year for key, work in works(ROOT).items()}
+
+
 def citations(text: str) -> str:
     """Links to works as citations of Pandoc."""
-    years = {key: work.year for key, work in works(ROOT).items()}
+    years = years_of_works()
 
     def narrative(match: re.Match) -> str:
         place = f" [{match[1]}]" if match[1] else ""

@@ -14,6 +14,7 @@ import re
 import shutil
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -45,6 +46,12 @@ def module_of(name):
         r"^#\|\s*default_exp\s+(\S+)", "\n".join(sources[name]), flags=re.MULTILINE
     )
     return found and found.group(1)
+
+
+@cache
+def tree_of(path):
+    """The syntax tree of a file, for all tests that look at it."""
+    return ast.parse(path.read_text(encoding="utf-8"))
 
 
 def package_files():
@@ -143,11 +150,12 @@ def test_modules_are_in_step_with_the_notebooks(tmp_path):
     report(diff[:60], "Run nbdev_export; fsel_book/ is never edited by hand.")
 
 
+@cache
 def modules_of_names():
     """Which module each name comes from that the package itself offers, read off its
     __init__.py.
     """
-    tree = ast.parse((root / "fsel_book" / "__init__.py").read_text(encoding="utf-8"))
+    tree = tree_of(root / "fsel_book" / "__init__.py")
     imports = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
     return {
         alias.asname or alias.name: node.module.removeprefix("fsel_book.")
@@ -336,16 +344,16 @@ def test_every_module_has_a_file_of_tests(module):
 
 def private_names_of_others(path):
     """Names with an underscore that a file takes from modules of the package."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
+    nodes = list(ast.walk(tree_of(path)))
     modules = set()
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.ImportFrom):
             if node.level or (node.module or "").split(".")[0] == "fsel_book":
                 for alias in node.names:
                     modules.add(alias.asname or alias.name)
                     if re.match(r"_[^_]", alias.name):
                         yield alias.name
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Attribute) and re.match(r"_[^_]", node.attr):
             if ast.unparse(node.value).split(".")[-1] in modules - fsel_classes:
                 yield f"{ast.unparse(node)}"
@@ -357,7 +365,7 @@ def private_names_of_others(path):
 fsel_classes = {
     node.name
     for path in package_files()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+    for node in ast.walk(tree_of(path))
     if isinstance(node, ast.ClassDef | ast.FunctionDef)
 }
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pandas as pd
 import pytest
-from cases import mixed_table
+from cases import mixed_table, swept
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits, load_wine
 
 from fsel_book import report
@@ -39,6 +39,8 @@ class Expected:
         Columns of which one must be chosen.
     rows : str or None
         The name of the first row.
+    few_folds : bool
+        Whether five folds tell what all of them do.
     options : dict
     """
 
@@ -51,6 +53,7 @@ class Expected:
     n_warnings: int = 0
     finds: tuple = ()
     rows: str | None = None
+    few_folds: bool = True
     options: dict = field(default_factory=dict)
 
 
@@ -587,6 +590,7 @@ def visits_to_doctors(folder):
     20,
     6,
     says=("Do not predict 'BILLS104' by any of this",),
+    few_folds=False,
 )
 def bills_of_committees(folder):
     return published("statsmodels", "datasets", "committee", "committee.csv")
@@ -598,6 +602,7 @@ def bills_of_committees(folder):
     220,
     4,
     says=("worse than all of them", "As good as all columns are"),
+    few_folds=False,
 )
 def investments(folder):
     return published("statsmodels", "datasets", "grunfeld", "grunfeld.csv")
@@ -641,8 +646,11 @@ def test_there_are_thirty_tables_and_five_of_them_are_published():
 
 
 @pytest.mark.parametrize("name", TABLES)
-def test_a_table_goes_through_the_report_whole(name, tmp_path):
+@swept("every_fold", [False], [True])
+def test_a_table_goes_through_the_report_whole(every_fold, name, tmp_path, request):
     write, expected = TABLES[name]
+    if expected.few_folds and not every_fold:
+        request.getfixturevalue("few_folds")
     data = write(tmp_path)
     found = report(data, expected.target, **expected.options)
     assert found.question.metric == expected.metric

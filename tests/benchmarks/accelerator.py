@@ -154,8 +154,8 @@ def timed(place, call):
 
 
 def measure(fit, repeats, quick):
-    """One line for each library: the median time of `repeats` fits after a first one,
-    and the time to bring X there.
+    """One line for each library: the median time of `repeats` fits, but where it is
+    quick after a first one, and the time to bring X there.
     """
     X, y = data(*(fit.quick if quick else fit.size), fit.dtype)
     expected = None
@@ -165,9 +165,9 @@ def measure(fit, repeats, quick):
         moving, there = timed(place, lambda place=place: place.put(X))
         runs = [
             timed(place, lambda there=there, labels=labels: fit.work(there, labels))
-            for _ in range(1 + repeats)
+            for _ in range(repeats if quick else 1 + repeats)
         ]
-        seconds = [run[0] for run in runs[1:]]
+        seconds = [run[0] for run in runs[-repeats:]]
         found = fit.result(runs[-1][1])
         if expected is None:
             expected = found

@@ -7,6 +7,7 @@ import array_api_strict
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from cases import swept_seeds
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_wine
@@ -75,8 +76,9 @@ def on_host(A):
 @pytest.mark.parametrize("shape", [(25, 60), (60, 25)], ids=["wide", "tall"])
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("name", SELECTORS)
-def test_the_choice_is_that_of_the_data_less_their_means(name, form, shape):
-    for seed in range(3):
+@swept_seeds(1, 3)
+def test_the_choice_is_that_of_the_data_less_their_means(seeds, name, form, shape):
+    for seed in seeds:
         X, y = counts(seed, *shape)
         selector = SELECTORS[name]
         less = X - X.mean(axis=0)

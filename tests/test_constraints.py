@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-from cases import swept_seeds
+from cases import swept, swept_seeds
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer
@@ -26,6 +26,7 @@ from fsel_book import (
     Sampling,
     as_blocks,
     bss,
+    column_search,
     complete,
     det_sampling,
     row_space,
@@ -1022,10 +1023,14 @@ def test_a_completion_at_a_ridge_is_that_of_the_data_without_what_is_excluded(se
 
 
 @pytest.mark.parametrize("kind", ["exclude", "at_most_one", "spacing", "costs"])
-def test_many_columns_at_a_ridge_are_searched_as_the_literal_search_does(kind):
+@swept(("d", "outlined"), [(1000, 0)], [(7500, column_search.OUTLINED)])
+def test_many_columns_at_a_ridge_are_searched_as_the_literal_search_does(
+    d, outlined, kind, monkeypatch
+):
     """Where slack is bounded by an outline of the columns."""
+    monkeypatch.setattr(column_search, "OUTLINED", outlined)
     rng = np.random.default_rng(5)
-    n, d, r = 9, 7500, 8
+    n, r = 9, 8
     X = rng.standard_normal((n, d)) * (1 + rng.pareto(2, d))
     X[:, ::10] = X[:, 1::10]
     ridge = 3 * np.linalg.norm(X, 2) ** 2
@@ -1034,7 +1039,7 @@ def test_many_columns_at_a_ridge_are_searched_as_the_literal_search_does(kind):
     plain = bss(space, r, "best").indices
     constraints = {
         "exclude": Constraints(plain[:4]),
-        "at_most_one": Constraints(at_most_one=np.arange(d) // 700),
+        "at_most_one": Constraints(at_most_one=np.arange(d) // (d // 8)),
         "spacing": Constraints(positions=rng.random((d, 2)), spacing=0.2),
         "costs": Constraints(costs=rng.lognormal(size=d), budget=3.0),
     }[kind]

@@ -84,8 +84,12 @@ def test_accepted_fits_satisfy_the_optimality_conditions(seed):
     assert slack.min() > -1e-9 * unit(loss) and slack.max() < 1e-8 * unit(loss)
 
 
-@pytest.mark.parametrize("intercept", [True, False])
-@pytest.mark.parametrize("name", list(LOSSES))
+@swept_product(
+    ("name", "intercept"),
+    [(name, i % 2 == 0) for i, name in enumerate(LOSSES)],
+    LOSSES,
+    [True, False],
+)
 def test_many_samples_of_few_features_as_with_the_matrix(name, intercept):
     """A polynomial of degree 1 is the linear kernel, with its matrix formed."""
     rng = np.random.default_rng(5)

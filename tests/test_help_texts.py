@@ -12,7 +12,7 @@ import typing
 from pathlib import Path
 
 import pytest
-from cases import PUBLIC
+from cases import PUBLIC, swept
 from IPython.core.oinspect import Inspector
 from sklearn.base import BaseEstimator, clone
 
@@ -196,7 +196,7 @@ assert "Explained in" in fsel_book.load_table.__doc__
     assert done.returncode == 0, done.stderr[-2000:]
 
 
-@pytest.mark.parametrize("option", ["-O", "-OO"])
+@swept("option", ["-OO"], ["-O"])
 def test_help_is_short_from_the_start_and_without_docstrings_too(option):
     """What the front loads, before and after something is loaded late."""
     code = """

@@ -796,28 +796,28 @@ def nullable(X):
 )
 def test_displays_take_the_frames_that_selectors_take(frame):
     whole = np.round(3 * standard).astype(int)
+
+    def price(X, y):
+        return GuaranteePriceDisplay.from_estimator(
+            RidgeClassifier(), X, y, f_classif, 6, ranks=[2], cv=3
+        )
+
+    def stability(X, y):
+        selectors = {"BSS": BSSSelector(6, rank=2, score_func=f_classif)}
+        display = StabilityDisplay.from_selectors(selectors, X, y, n_samples=4)
+        return display.stabilities["BSS"]
+
+    expected, agreed = price(whole, kind), stability(whole, kind)
     for labels in (
         kind,
         pd.Series(kind),
         pd.Series(kind).astype("Int64"),
         pd.Series(kind == 1).astype("boolean"),
     ):
-        expected = GuaranteePriceDisplay.from_estimator(
-            RidgeClassifier(), whole, kind, f_classif, 6, ranks=[2], cv=3
-        )
-        found = GuaranteePriceDisplay.from_estimator(
-            RidgeClassifier(), frame(whole), labels, f_classif, 6, ranks=[2], cv=3
-        )
+        found = price(frame(whole), labels)
         assert_allclose(found.fold_errors, expected.fold_errors)
         assert_allclose(found.kappas, expected.kappas)
-        selectors = {"BSS": BSSSelector(6, rank=2, score_func=f_classif)}
-        agreed = [
-            StabilityDisplay.from_selectors(selectors, X, y, n_samples=4).stabilities[
-                "BSS"
-            ]
-            for X, y in ((whole, kind), (frame(whole), labels))
-        ]
-        assert agreed[0] == agreed[1]
+        assert stability(frame(whole), labels) == agreed
 
 
 def test_stability_without_labels():

@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from cases import CASES, interval, table
+from cases import CASES, interval, swept_product, table
 from numpy.testing import assert_allclose, assert_array_equal
 
 from fsel_book import (
@@ -90,8 +90,19 @@ def fit(selector, X):
 
 
 @pytest.mark.parametrize("name", SELECTORS)
-@pytest.mark.parametrize("kind", DATA)
-@pytest.mark.parametrize("form", ["dense", "sparse", "float32"])
+@swept_product(
+    ("kind", "form"),
+    [
+        *((kind, "dense") for kind in DATA),
+        *(
+            (kind, form)
+            for kind in ("multiples", "few directions", "zero columns")
+            for form in ("sparse", "float32")
+        ),
+    ],
+    DATA,
+    ["dense", "sparse", "float32"],
+)
 def test_as_many_different_features_come_out_as_were_asked_for(kind, name, form):
     X = DATA[kind]
     if name == "completion of one":  # of a column that is not zero

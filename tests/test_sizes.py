@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from cases import table
+from joblib import parallel_config
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris, load_wine
@@ -157,7 +158,8 @@ def test_scoring_and_jobs():
     area = size_path(BSSSelector(), X, y, cv=3, sizes=[2, 4], scoring="roc_auc")
     assert area.measure == "roc auc" and np.all(area.none_scores == 0.5)
     assert np.all(area.mean > plain.mean)
-    two = size_path(BSSSelector(), X, y, cv=3, sizes=[2, 4], n_jobs=2)
+    with parallel_config(backend="threading"):
+        two = size_path(BSSSelector(), X, y, cv=3, sizes=[2, 4], n_jobs=2)
     assert_array_equal(two.scores, plain.scores)
 
 
@@ -578,21 +580,21 @@ def test_auto_that_is_not_possible(call, words):
 
 @pytest.mark.parametrize("kind", [RiskRFE, GuyonRFE])
 def test_auto_of_an_elimination_is_what_predicts(kind):
-    labels = CANCER[1]
-    seen, unseen = np.arange(569) % 2 == 0, np.arange(569) % 2 == 1
-    auto = kind("auto", kernel="linear").fit(STANDARD[seen], labels[seen])
+    data, labels = STANDARD[:, ::2], CANCER[1]
+    seen, unseen = np.arange(569) % 4 == 0, np.arange(569) % 4 > 0
+    auto = kind("auto", kernel="linear").fit(data[seen], labels[seen])
     path = size_path(
         kind(kernel="linear"),
-        STANDARD[seen],
+        data[seen],
         labels[seen],
         cv=StratifiedKFold(5, shuffle=True, random_state=0),
     )
     assert_array_equal(auto.size_path_.scores, path.scores)
     assert auto.n_features_ == path.within_one_error()
-    bend = kind("change-point", kernel="linear").fit(STANDARD[seen], labels[seen])
+    bend = kind("change-point", kernel="linear").fit(data[seen], labels[seen])
     assert not hasattr(bend, "size_path_")
     assert_array_equal(auto.objective_path_, bend.objective_path_)
-    assert auto.score(STANDARD[unseen], labels[unseen]) > 0.93
+    assert auto.score(data[unseen], labels[unseen]) > 0.9
     assert auto.get_support().sum() == auto.n_features_
 
 

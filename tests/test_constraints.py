@@ -205,7 +205,7 @@ def test_what_a_selector_takes_keeps_to_the_constraints_and_to_the_promise(seeds
 
 
 @pytest.mark.filterwarnings("ignore")
-@swept_seeds(60, 1000)
+@swept_seeds(25, 1000)
 def test_a_completion_keeps_to_the_constraints_and_to_the_promise(seeds):
     fitted = 0
     for seed in seeds:
@@ -979,7 +979,7 @@ def test_a_constraint_of_ones_own_on_groups(kind):
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("ridge", ["auto", 300.0])
-@swept_seeds(30, 500)
+@swept_seeds(12, 500)
 def test_a_completion_at_a_ridge_keeps_to_the_constraints(seeds, ridge):
     fitted = 0
     for seed in seeds:
@@ -1005,7 +1005,7 @@ def test_a_completion_at_a_ridge_keeps_to_the_constraints(seeds, ridge):
     assert fitted > 0.4 * len(seeds)
 
 
-@swept_seeds(30, 300)
+@swept_seeds(12, 300)
 def test_a_completion_at_a_ridge_is_that_of_the_data_without_what_is_excluded(seeds):
     """At any ridge, and not only where the pool has the rank of the data."""
     for seed in seeds:
@@ -1066,7 +1066,7 @@ def test_many_columns_at_a_ridge_are_searched_as_the_literal_search_does(
     ],
 )
 @pytest.mark.filterwarnings("ignore")
-@swept_seeds(15, 200)
+@swept_seeds(6, 200)
 def test_exchanges_bring_in_no_column_that_is_excluded(seeds, selector):
     came_in = 0
     for seed in seeds:

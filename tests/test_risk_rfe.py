@@ -2,6 +2,7 @@
 conventions.
 """
 
+import itertools
 import pickle
 import time
 import warnings
@@ -716,7 +717,6 @@ def messages_of(fit, *arguments):
     return [str(warning.message) for warning in seen], result
 
 
-@pytest.mark.parametrize("step", [1, 3])
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
@@ -729,7 +729,12 @@ def messages_of(fit, *arguments):
         (dict(gamma=1e12, fit_intercept=False), "take a smaller gamma"),
     ],
 )
-@pytest.mark.parametrize("loss", list(LOSSES))
+@swept_product(
+    ("loss", "step"),
+    [("hinge", 1), *((loss, (3, 1)[i % 2]) for i, loss in enumerate(LOSSES))],
+    LOSSES,
+    [1, 3],
+)
 def test_where_nothing_tells_features_apart_a_warning_says_so(
     loss, parameters, message, step
 ):
@@ -758,9 +763,17 @@ def test_where_nothing_tells_features_apart_a_warning_says_so(
     assert not messages_of(RiskRFE(8, loss=loss, step=step, **parameters).fit, X, y)[0]
 
 
-@pytest.mark.parametrize("C", [1e-4, 1.0, 1e4])
-@pytest.mark.parametrize("kernel", ["rbf", "linear"])
-@pytest.mark.parametrize("loss", list(LOSSES))
+@swept_product(
+    ("loss", "kernel", "C"),
+    [
+        *itertools.product(LOSSES, ["rbf", "linear"], [1.0]),
+        *((loss, "rbf", (1e-4, 1e4)[i % 2]) for i, loss in enumerate(LOSSES)),
+        *((loss, "linear", (1e4, 1e-4)[i % 2]) for i, loss in enumerate(LOSSES)),
+    ],
+    LOSSES,
+    ["rbf", "linear"],
+    [1e-4, 1.0, 1e4],
+)
 def test_no_such_warning_at_usual_parameters(loss, kernel, C):
     X, t = product_with_noise()
     y = t > 0 if get_loss(loss).for_labels else t

@@ -143,9 +143,16 @@ def by_length(**more):
     }
 
 
-@pytest.mark.parametrize("axis", [0, 1])
 @pytest.mark.parametrize("name", by_length(scores=None))
-@pytest.mark.parametrize("kind", DATA)
+@swept_product(
+    ("kind", "axis"),
+    [
+        *((kind, 1) for kind in DATA),
+        *((kind, 0) for kind in ("multiples", "few directions", "zero columns")),
+    ],
+    DATA,
+    [0, 1],
+)
 def test_blocks_give_the_same_features_as_memory(kind, name, axis):
     X = DATA[kind]
     X = np.vstack([X] * 3)[: max(len(X), 61)] if axis == 0 else X

@@ -2247,6 +2247,7 @@ d = { 'settings': {'branch': 'main', 'doc_baseurl': '', 'doc_host': '', 'git_url
                                    'fsel_book.kernels.row_slices': ('kernels.html#row_slices', 'fsel_book/kernels.py'),
                                    'fsel_book.kernels.rows_without': ('kernels.html#rows_without', 'fsel_book/kernels.py'),
                                    'fsel_book.kernels.running_sums': ('kernels.html#running_sums', 'fsel_book/kernels.py'),
+                                   'fsel_book.kernels.size_of_systems': ('kernels.html#size_of_systems', 'fsel_book/kernels.py'),
                                    'fsel_book.kernels.sums_without': ('kernels.html#sums_without', 'fsel_book/kernels.py'),
                                    'fsel_book.kernels.take_entries': ('kernels.html#take_entries', 'fsel_book/kernels.py'),
                                    'fsel_book.kernels.triangle_of_landmarks': ( 'kernels.html#triangle_of_landmarks',

@@ -38,6 +38,7 @@ from fsel_book.kernels import (
     RunningSums,
     in_place,
     running_sums,
+    size_of_systems,
     without_features,
     zero_feature,
 )
@@ -389,7 +390,7 @@ def eliminate_features(
     The other parameters are those of `risk_rfe_reference`. With an "adaptive" step the
     sums before the step are kept, since the step may be taken back and halved.
     """
-    with blas_threads_for(X.shape[0]):
+    with blas_threads_for(size_of_systems(kernel, *X.shape)):
         machines = Machines(X, risks, kernel, intercept)
         d = X.shape[1]
         done = Elimination([], [machines.value], [d], machines.n_fits)

@@ -6,8 +6,8 @@ __all__ = ['DIGITS_LOST', 'KernelMatrix', 'in_place', 'computed_into', 'dense_co
            'RBFKernel', 'ChiSquaredKernel', 'CallableKernel', 'kernel_of', 'zero_feature', 'removals_reference',
            'sums_without', 'lossy_removals', 'rows_without', 'removals', 'RunningSums', 'FactoredKernel',
            'FactoredSums', 'by_factor', 'check_room_for', 'LandmarkKernel', 'triangle_of_landmarks',
-           'factor_of_landmarks', 'LandmarkSums', 'running_sums', 'without_features', 'mismatch_neighbours',
-           'code_positions', 'distinct_codes', 'MismatchFeatures']
+           'factor_of_landmarks', 'LandmarkSums', 'size_of_systems', 'running_sums', 'without_features',
+           'mismatch_neighbours', 'code_positions', 'distinct_codes', 'MismatchFeatures']
 
 # %% ../nbs/19_kernels.ipynb #e8c9c2d9
 import os
@@ -1248,6 +1248,15 @@ class LandmarkSums(RunningSums):
         return FactoredKernel(factor_of_landmarks(C, C[at]))
 
 # %% ../nbs/19_kernels.ipynb #19lmk005
+def size_of_systems(kernel: _Kernel, n: int, d: int) -> int:
+    """How many unknowns the systems of a fit to `n` samples have at most: as many as
+    there are samples, or columns of the factor of their kernel matrix.
+    """
+    if isinstance(kernel, LandmarkKernel):
+        return len(kernel.landmarks)
+    return d if by_factor(kernel, n, d) else n
+
+
 def running_sums(kernel: _Kernel, X: Matrix) -> RunningSums:
     """The sums that a kernel and data ask for."""
     if isinstance(kernel, LandmarkKernel):

@@ -1077,7 +1077,8 @@ def cold_fit(K: KernelMatrix, risk: EmpiricalRisk, intercept: bool) -> Fit:
         and _libsvm_machine(risk.loss) is not None
         and (not risk.loss.for_labels or np.ptp(risk.y) > 0)
     )
-    with blas_threads_for(len(K)):
+    size = K.G.shape[1] if isinstance(K, FactoredKernel) else len(K)
+    with blas_threads_for(size):
         start = (
             libsvm_fit(K, risk, 50 * len(K))
             if by_libsvm

@@ -484,6 +484,7 @@ rows = [
         at_least=False,
         prediction="60",
         repeats=3,
+        threads=(1,),
     ),
     Row(
         "landmarks-memory",

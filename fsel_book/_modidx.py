@@ -2159,6 +2159,7 @@ d = { 'settings': {'branch': 'main', 'doc_baseurl': '', 'doc_host': '', 'git_url
                                    'fsel_book.kernels.LandmarkSums': ('kernels.html#landmarksums', 'fsel_book/kernels.py'),
                                    'fsel_book.kernels.LandmarkSums.__init__': ( 'kernels.html#landmarksums.__init__',
                                                                                 'fsel_book/kernels.py'),
+                                   'fsel_book.kernels.LandmarkSums.across': ('kernels.html#landmarksums.across', 'fsel_book/kernels.py'),
                                    'fsel_book.kernels.LandmarkSums.matrix': ('kernels.html#landmarksums.matrix', 'fsel_book/kernels.py'),
                                    'fsel_book.kernels.LandmarkSums.refresh': ('kernels.html#landmarksums.refresh', 'fsel_book/kernels.py'),
                                    'fsel_book.kernels.LandmarkSums.remove': ('kernels.html#landmarksums.remove', 'fsel_book/kernels.py'),

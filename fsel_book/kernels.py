@@ -1171,9 +1171,7 @@ class LandmarkKernel:
         """The weights `W^-1 C'u` of the landmarks in the models with the dual points `u`,
         the rows of `U`; `X` as in the call.
         """
-        S = LandmarkSums(self, X)
-        own = self.base.own(S.X)
-        C = self.base.finish(S.S, own, own[self.landmarks])
+        C = LandmarkSums(self, X).across()
         L = triangle_of_landmarks(C[self.landmarks])
         return dpotrs(L, (U @ C).T, lower=1)[0].T
 
@@ -1235,17 +1233,19 @@ class LandmarkSums(RunningSums):
         self.n_fresh = self.n_fresh + 1
 
     def remove(self, features: int | Sequence[int]) -> None:
-        gone = np.atleast_1d(np.asarray(features, dtype=np.intp))
-        self.X = zero_feature(self.X, gone)
-        self.left = np.setdiff1d(self.left, gone).tolist()
+        self.S = None  # nothing to subtract from
+        super().remove(features)
         self.refresh()
 
+    def across(self) -> np.ndarray:
+        """The kernel between samples and landmarks."""
+        base = self.kernel.base
+        own = base.own(self.X)
+        return base.finite(base.finish(self.S, own, own[self.kernel.landmarks]), self.X)
+
     def matrix(self, out: Any = None) -> Any:
-        own = self.kernel.base.own(self.X)
-        at = self.kernel.landmarks
-        C = self.kernel.base.finish(self.S, own, own[at])
-        C = self.kernel.base.finite(C, self.X)
-        return FactoredKernel(factor_of_landmarks(C, C[at]))
+        C = self.across()
+        return FactoredKernel(factor_of_landmarks(C, C[self.kernel.landmarks]))
 
 # %% ../nbs/19_kernels.ipynb #19lmk005
 def size_of_systems(kernel: _Kernel, n: int, d: int) -> int:

@@ -333,11 +333,12 @@ class KernelMachine(FittedAttributesMixin, ScoreOnHost, VersionedEstimator, ABC)
         kernel: Any,
         shift: np.ndarray,
         support: np.ndarray,
-    ) -> None:
+    ) -> float | None:
         """Fit the model on the features of `support`, and keep what it needs to decide.
 
         `shift` is what was taken off the targets before, and comes back in the
-        intercepts.
+        intercepts. With landmarks it returns what the objective of all samples is at
+        least.
         """
         few = isinstance(kernel, LandmarkKernel)
         self.kernel_ = kernel.base if few else kernel
@@ -358,18 +359,17 @@ class KernelMachine(FittedAttributesMixin, ScoreOnHost, VersionedEstimator, ABC)
         if few:
             self.dual_coef_ = kernel.weights(rows, us)
             self._rows_ = take_rows(rows, kernel.landmarks)
-            least = [
+            return sum(
                 least_objective(kernel.base, rows, risk, u)
                 for risk, u in zip(risks, us)
-            ]
-            self.objective_bounds_ = np.array([sum(least), np.nan])
-            return
+            )
         used = np.flatnonzero(us.any(axis=0))
         # One sample at least: a model without support vectors is a constant, and takes the
         # same way.
         used = used if len(used) else np.zeros(1, dtype=np.intp)
         self.dual_coef_ = us[:, used]
         self._rows_ = take_rows(rows, used)
+        return None
 
     def _restricted(self, A: Matrix) -> Matrix:
         """`A` without the features that are gone; for a kernel of unknown form, for
@@ -572,7 +572,7 @@ class KernelElimination(SelectorMixin, KernelMachine):
             kept = self._number_by_rule(done, X, y, sample_weight)
         gone = done.order[: d - kept]
         support = np.isin(np.arange(d), gone, invert=True)
-        self._settle(A, risks, kernel, shift, support)
+        least = self._settle(A, risks, kernel, shift, support)
         # The model knows X - centre, and is to decide on X.
         if centre is not None:
             row = self.kernel_.matrix(self._restricted(centre), self._rows_)
@@ -580,10 +580,10 @@ class KernelElimination(SelectorMixin, KernelMachine):
         if classes is not None:
             self.classes_ = classes
         self._describe(done, gone, unit)
-        if seen is not None:
+        if least is not None:
             # the path goes on where a rule has found the number
-            upper = done.values[done.left.index(kept)]
-            self.objective_bounds_ = unit * np.array([self.objective_bounds_[0], upper])
+            most = done.values[done.left.index(kept)]
+            self.objective_bounds_ = unit * np.array([least, most])
         self._move_to(X)
 
     def _draw_landmarks(self, n: int) -> np.ndarray | None:

@@ -203,3 +203,11 @@ def test_a_kernel_of_zeros_says_that_nothing_tells_features_apart():
     X, y = bent_rule(60)
     with pytest.warns(UserWarning, match="which features go"):
         RiskRFE(2, kernel="linear", n_landmarks=5).fit(0 * X, y)
+
+
+def test_a_feature_that_is_gone_is_not_removed_again():
+    X, _ = bent_rule(30)
+    sums = running_sums(LandmarkKernel(RBFKernel(), [1, 2]), X)
+    sums.remove([3])
+    with pytest.raises(ValueError, match="Feature 3 is not there"):
+        sums.remove([3])

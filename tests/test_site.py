@@ -854,6 +854,7 @@ class="quarto-section-identifier" id="sec-thing"><span class="chapter-title">Thi
 href="#lem-y">the lemma</a> of <a href="#ref-a" role="doc-biblioref">A</a>.</p></section>
 <section id="theory"><h2>Theory</h2><div id="thm-x">True.</div>
 <!-- page: details -->
+<pre id="cb7"><span id="cb7-1">x = 1</span></pre>
 <section id="proof"><h3>Proof</h3><p id="lem-y">By <a href="#ref-b"
 role="doc-biblioref">B</a>, for <a href="#sec-thing">all</a>, from <a href="#thm-x">the theorem</a>.</p></section></section>
 <section id="end"><h2>End</h2><p>More.</p>
@@ -908,6 +909,14 @@ def test_a_chapter_with_details_has_two_pages(split_pages):
     # each with the works that it cites
     assert [w["id"] for w in first.select("#refs > *")] == ["ref-a"]
     assert [w["id"] for w in details.select("#refs > *")] == ["ref-b"]
+
+
+def test_old_addresses_lead_to_the_second_page(split_pages):
+    """Those of what has a name; a list of all lines of code was a third of a page."""
+    script = split_pages["05_thing"].main.find_all("script")[-1].text
+    homes = json.loads(re.search(r"homes = ({.*?})", script)[1])
+    second = "05_thing-details.html"
+    assert homes == dict.fromkeys(["lem-y", "proof", "ref-b"], second)
 
 
 def test_a_page_that_cites_nothing_has_no_heading_for_works(tmp_path):

@@ -11,6 +11,7 @@ import json
 import re
 import sys
 import unicodedata
+from concurrent.futures import ProcessPoolExecutor
 from copy import copy
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,7 @@ ALSO = {
     r"\bone standard error\b": "1-SE rule",
     r"\bblocks\b.*\bmemory\b": "out-of-core larger than memory streaming",
 }
+SECOND = "-details"  # the second page of a chapter
 MOST = 4000  # letters of a section, in which its idea stands
 
 
@@ -70,13 +72,13 @@ def more_words(text: str) -> str:
     return " ".join([*also, without_accents(text)]).strip()
 
 
-def entry(found: dict[str, Any], pages: dict[str, Tag]) -> dict[str, Any]:
+def entry(found: dict[str, Any], page: Tag) -> dict[str, Any]:
     """An entry of Quarto's index with the words of its section alone."""
-    page, _, place = found["href"].partition("#")
-    part = pages[page].find(id=place) if place else None
-    text = prose(part if isinstance(part, Tag) else pages[page])
+    name, _, place = found["href"].partition("#")
+    part = page.find(id=place) if place else None
+    text = prose(part if isinstance(part, Tag) else page)
     section = found["section"]
-    if page.startswith("reference/"):
+    if name.startswith("reference/"):
         # below the chapters: their titles are longer
         text = text.partition(". ")[0]
         section = f"{section}, in the reference: {found['title']}" if section else ""
@@ -85,32 +87,48 @@ def entry(found: dict[str, Any], pages: dict[str, Tag]) -> dict[str, Any]:
     return found | {"text": html.escape(words, quote=False), "section": section}
 
 
-def details(index: list[dict[str, Any]], folder: Path) -> list[dict[str, Any]]:
+def details(
+    name: str, page: Tag, known: set[str], first: dict[str, Any]
+) -> list[dict[str, Any]]:
     """Entries for the sections that have a part on the second page of a chapter, too."""
-    known = {found["href"] for found in index}
-    pages = {found["href"]: found for found in index if "#" not in found["href"]}
     made = []
-    for path in sorted(folder.glob("*-details.html")):
-        first = pages.get(f"{path.name.removesuffix('-details.html')}.html")
-        if first is None:
-            continue
-        for section in read(path).select("section[id]"):
-            href = f"{path.name}#{section['id']}"
-            heading = section.find(re.compile("^h[1-6]$"))
-            if heading and href not in known:
-                title = " ".join(heading.get_text(" ").split())
-                made.append(first | {"objectID": href, "href": href, "section": title})
+    for section in page.select("section[id]"):
+        href = f"{name}#{section['id']}"
+        heading = section.find(re.compile("^h[1-6]$"))
+        if heading and href not in known:
+            title = " ".join(heading.get_text(" ").split())
+            made.append(first | {"objectID": href, "href": href, "section": title})
     return made
 
 
+def entries(
+    path: Path, name: str, found: list[dict[str, Any]], first: dict[str, Any] | None
+) -> list[dict[str, Any]]:
+    """The entries of a page; `first` is that of the page whose second page it is."""
+    page = read(path)
+    if first:
+        known = {one["href"] for one in found}
+        found = found + details(name, page, known, first)
+    return [entry(one, page) for one in found]
+
+
 def main(folder: Path) -> None:
-    """Write the index anew."""
+    """Write the index anew, on all cores."""
     path = folder / "search.json"
-    index = json.loads(path.read_text(encoding="utf-8"))
-    index += details(index, folder)
-    names = {found["href"].partition("#")[0] for found in index}
-    pages = {name: read(folder / name) for name in names}
-    made = [entry(found, pages) for found in index]
+    pages: dict[str, list[dict[str, Any]]] = {}
+    for found in json.loads(path.read_text(encoding="utf-8")):
+        pages.setdefault(found["href"].partition("#")[0], []).append(found)
+    firsts: list[dict[str, Any] | None] = []
+    for second in sorted(folder.glob(f"*{SECOND}.html")):
+        pages.setdefault(second.name, [])
+    for name in pages:
+        whole, of_a_chapter, _ = name.partition(f"{SECOND}.html")
+        above = pages.get(f"{whole}.html", []) if of_a_chapter else []
+        firsts.append(next((one for one in above if "#" not in one["href"]), None))
+    with ProcessPoolExecutor() as processes:
+        paths = (folder / name for name in pages)
+        parts = processes.map(entries, paths, pages, pages.values(), firsts)
+        made = [one for part in parts for one in part]
     made.sort(key=lambda found: found["href"].startswith("reference/"))
     path.write_text(json.dumps(made, ensure_ascii=False), encoding="utf-8")
 

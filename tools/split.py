@@ -15,11 +15,13 @@ import html
 import json
 import re
 import sys
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 from bs4 import BeautifulSoup, Comment, Tag
 
 MARK = re.compile(r"\s*page: ([\w.]+)\s*")
+LINE_OF_CODE = re.compile(r"cb\d+(-\d+)?")
 HEADINGS = re.compile(r"h[1-6]")
 FIRST = "first"
 DETAILS = "details"
@@ -82,20 +84,21 @@ class Page:
             inside = section.find_all(True, recursive=False)
             if all(HEADINGS.fullmatch(node.name) for node in inside):
                 section.decompose()
-        here = self.anchors()
+        here = {*self.anchors()}
         for link in reversed(self.soup.select("#TOC li > a")):
             if str(link["href"]).removeprefix("#") not in here and link.parent:
                 link.parent.decompose()
         for empty in self.soup.select("#TOC ul:not(:has(li))"):
             empty.decompose()
 
-    def anchors(self) -> set[str]:
-        """What can be linked to."""
-        return {str(node["id"]) for node in self.main.select("[id]")}
+    def anchors(self) -> list[str]:
+        """What can be linked to, other than lines of code."""
+        places = (str(node["id"]) for node in self.main.select("[id]"))
+        return [place for place in places if not LINE_OF_CODE.fullmatch(place)]
 
     def relink(self, homes: dict[str, str]) -> None:
         """Send links within the page to the page where a thing is now."""
-        here = self.anchors()
+        here = {*self.anchors()}
         for link in self.soup.select('a[href^="#"]'):
             place = str(link["href"])[1:]
             if place not in here and place in homes:
@@ -145,10 +148,10 @@ class Page:
         """The names of its sections, each with its place."""
         found = []
         for head in self.main.select(":scope > section > h2"):
-            for number in head.select(".header-section-number"):
-                number.extract()
+            number = head.select_one(".header-section-number")
+            name = head.get_text().removeprefix(number.get_text() if number else "")
             assert isinstance(head.parent, Tag)
-            found.append((head.get_text().strip(), str(head.parent.get("id", ""))))
+            found.append((name.strip(), str(head.parent.get("id", ""))))
         return found
 
 
@@ -220,8 +223,7 @@ def split(path: Path) -> dict[str, str]:
                 head.decompose()
         page.relink(homes)
     if DETAILS in pages:
-        second = Page(str(pages[DETAILS].soup)).sections()
-        finish_chapter(pages[FIRST], files[DETAILS], second)
+        finish_chapter(pages[FIRST], files[DETAILS], pages[DETAILS].sections())
         pages[FIRST].main.append(forward(moved))
     for name, page in pages.items():
         path.with_name(files[name]).write_text(str(page.soup), encoding="utf-8")
@@ -239,8 +241,13 @@ def relinked(text: str, moved: dict[str, dict[str, str]]) -> str:
 
 
 def main(folder: Path) -> None:
-    """Split all pages of the site."""
-    made = {path.name: split(path) for path in sorted(folder.rglob("*.html"))}
+    """Split all pages of the site, on all cores."""
+    paths = sorted(folder.rglob("*.html"))
+    with ProcessPoolExecutor() as processes:
+        made = {
+            path.name: places
+            for path, places in zip(paths, processes.map(split, paths))
+        }
     moved = {name: places for name, places in made.items() if places}
     for path in [*folder.rglob("*.html"), folder / "search.json"]:
         before = path.read_text(encoding="utf-8")

@@ -3610,6 +3610,8 @@ d = { 'settings': {'branch': 'main', 'doc_baseurl': '', 'doc_host': '', 'git_url
                                                                                                'fsel_book/spectra_engine.py'),
                                           'fsel_book.spectra_engine._lowest_of_groups': ( 'j_spectra_engine.html#_lowest_of_groups',
                                                                                           'fsel_book/spectra_engine.py'),
+                                          'fsel_book.spectra_engine._mixtures': ( 'j_spectra_engine.html#_mixtures',
+                                                                                  'fsel_book/spectra_engine.py'),
                                           'fsel_book.spectra_engine._orthogonal_part': ( 'j_spectra_engine.html#_orthogonal_part',
                                                                                          'fsel_book/spectra_engine.py'),
                                           'fsel_book.spectra_engine._prints_agree': ( 'j_spectra_engine.html#_prints_agree',

@@ -65,6 +65,23 @@ def _prints_agree(one: np.ndarray, other: np.ndarray, tolerance: float) -> np.nd
     rows_agree = (apart == 0) | (rows_apart <= 1e-3 * size_of_row)
     return (apart <= tolerance * size) & rows_agree
 
+
+def _mixtures(
+    prints: np.ndarray, tolerance: float
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Two mixtures of the numbers of each fingerprint that are products, and how far
+    those of an equal column may differ from them; each of shape (n_columns,).
+
+    No single number may decide: in the prints of directions one is 1 or -1.
+    """
+    products = prints[:, :N_COLUMN_PRINTS]
+    sizes = np.abs(products).max(axis=1, initial=0.0)
+    # the absolute values of the weights add up to one
+    first = np.sum(products * [0.37, 0.29, 0.21, 0.13], axis=1)
+    second = np.sum(products * [0.19, -0.31, 0.27, -0.23], axis=1)
+    # plus a little for the rounding of the mixtures
+    return first, second, 1.001 * tolerance * sizes
+
 # %% ../nbs/J_spectra_engine.ipynb #3e5c0010
 @dataclass
 class _SortedColumns:
@@ -91,16 +108,10 @@ class _SortedColumns:
     @classmethod
     def of_prints(cls, prints: np.ndarray, tolerance: float) -> "_SortedColumns":
         """All columns that are not zero, by their fingerprints, shape (n_columns, 6)."""
-        products = prints[:, :N_COLUMN_PRINTS]
-        sizes = np.abs(products).max(axis=1, initial=0.0)
-        # absolute values of the weights add up to one; no single number may decide
-        first = np.sum(products * [0.37, 0.29, 0.21, 0.13], axis=1)
-        second = np.sum(products * [0.19, -0.31, 0.27, -0.23], axis=1)
+        first, second, allowed = _mixtures(prints, tolerance)
         order = np.argsort(first, kind="stable")
-        order = order[sizes[order] > 0]
-        # plus a little for the rounding of the mixtures
-        allowed = 1.001 * tolerance * sizes[order]
-        return cls(order, first[order], second[order], allowed)
+        order = order[allowed[order] > 0]
+        return cls(order, first[order], second[order], allowed[order])
 
     def close_in_first(self, offset: int) -> np.ndarray:
         """For each column, whether the one `offset` positions later is close in the
@@ -196,12 +207,13 @@ def equal_to_one_of(
     ndarray of bool, shape (n_columns,)
     """
     found = np.zeros(len(prints), dtype=bool)
-    known = known[np.argsort(known[:, 0])]
-    sizes = np.abs(prints[:, :N_COLUMN_PRINTS]).max(axis=1, initial=0.0)
-    margin = tolerance * sizes
-    # the known ones from `begin` up to `end` are close in the first number
-    begin = np.searchsorted(known[:, 0], prints[:, 0] - margin, side="left")
-    end = np.searchsorted(known[:, 0], prints[:, 0] + margin, side="right")
+    of_known = _mixtures(known, tolerance)[0]
+    order = np.argsort(of_known)
+    known, of_known = known[order], of_known[order]
+    mixture, _, margin = _mixtures(prints, tolerance)
+    # the known ones from `begin` up to `end` are close in the first mixture
+    begin = np.searchsorted(of_known, mixture - margin, side="left")
+    end = np.searchsorted(of_known, mixture + margin, side="right")
     left = np.flatnonzero((begin < end) & (margin > 0))
     while len(left):
         equal = _prints_agree(prints[left].T, known[begin[left]].T, tolerance)

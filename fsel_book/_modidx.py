@@ -1984,6 +1984,7 @@ d = { 'settings': {'branch': 'main', 'doc_baseurl': '', 'doc_host': '', 'git_url
                                 'fsel_book.kept.KeptData.explained': ('kept.html#keptdata.explained', 'fsel_book/kept.py'),
                                 'fsel_book.kept.KeptData.of_chosen': ('kept.html#keptdata.of_chosen', 'fsel_book/kept.py'),
                                 'fsel_book.kept.KeptData.of_factor': ('kept.html#keptdata.of_factor', 'fsel_book/kept.py'),
+                                'fsel_book.kept.KeptData.of_groups': ('kept.html#keptdata.of_groups', 'fsel_book/kept.py'),
                                 'fsel_book.kept.KeptData.pairs': ('kept.html#keptdata.pairs', 'fsel_book/kept.py'),
                                 'fsel_book.kept.SmallData': ('kept.html#smalldata', 'fsel_book/kept.py'),
                                 'fsel_book.kept.SmallData._columns_and_others': ( 'kept.html#smalldata._columns_and_others',

@@ -34,10 +34,10 @@ from sklearn.model_selection import (
     StratifiedGroupKFold,
 )
 
-from fsel_book.certificates import Directions
-from fsel_book.groups import ColumnGroups, column_groups, group_bss
+from fsel_book.certificates import Directions, Sampling
+from fsel_book.groups import column_groups, group_bss
 from fsel_book.sparsification import bss
-from fsel_book.spectra import RidgeSpace, RowSpace, row_space
+from fsel_book.spectra import RidgeSpace, row_space
 from fsel_book.table_columns import quote_names
 from fsel_book.table_selector import (
     TableEncoder,
@@ -45,6 +45,8 @@ from fsel_book.table_selector import (
     constraints_of,
     f_statistics,
     given_first,
+    group_preferences,
+    of_one_strength,
     roots_of_counts,
 )
 
@@ -684,9 +686,9 @@ def _judged(
     orders = orders_of(Z, of_column, Y, of_columns, max(sizes), given, excluded)
     rng = np.random.default_rng(seed)
     free = np.setdiff1d(np.arange(n_columns), np.union1d(given, excluded))
-    space, groups = row_space(Z), column_groups(of_column, len(of_column))
+    ours = _Ours(Z, of_column, F, given, excluded)
     for r in sizes:
-        found.chosen[r] = _columns_of_ours(Z, groups, r, F, space, given, excluded)
+        found.chosen[r] = ours.columns(r)
         judge(OURS, r, found.chosen[r])
         for method, order in orders.items():
             judge(method, r, order[:r])
@@ -740,44 +742,64 @@ def orders_of(
     }
 
 
-def _columns_of_ours(
-    Z: np.ndarray,
-    groups: ColumnGroups,
-    r: int,
-    F: np.ndarray,
-    space: RowSpace,
-    given: np.ndarray,
-    excluded: np.ndarray,
-) -> np.ndarray:
+class _Ours:
     """The columns that `TableSelector` would choose. All their numbers share one space,
     and nothing is certified.
     """
-    of_column = groups.labels[groups.codes]
-    scores = cast(np.ndarray, given_first(F, of_column, given))
-    if len(groups.labels) == len(of_column):
-        place = np.argsort(of_column)
-        sampling = bss(
-            Directions(None, None, r, spare=1, soft=True).of(space),
+
+    def __init__(
+        self,
+        Z: np.ndarray,
+        of_column: np.ndarray,
+        F: np.ndarray,
+        given: np.ndarray,
+        excluded: np.ndarray,
+    ) -> None:
+        self.Z, self.F, self.given, self.excluded = Z, F, given, excluded
+        self.of_column = of_column
+        self.groups = column_groups(of_column, len(of_column))
+        self.of_numbers = len(self.groups.labels) == len(of_column)
+        scores = cast(np.ndarray, given_first(F, of_column, given))
+        if self.of_numbers:
+            self.space, self.scores = row_space(Z), scores
+        else:
+            factors, variances = of_one_strength(Z, of_column)
+            self.space = row_space(Z * factors)
+            by_label = group_preferences(scores, of_column, variances)
+            # groups are numbered in the order of their first columns
+            place = np.searchsorted(np.unique(of_column), self.groups.labels)
+            self.scores = by_label[place]
+
+    def columns(self, r: int) -> np.ndarray:
+        """As many columns as asked for."""
+        if self.of_numbers:
+            labels, sampling = self.of_column, self._of_numbers(r)
+        else:
+            labels, sampling = self.groups.labels, self._of_groups(r)
+        if sampling.n_selected == r:
+            return np.asarray(labels[sampling.indices], dtype=int)
+        return choose_columns(
+            self.Z, self.of_column, r, self.F, None, self.given, self.excluded
+        )[0]
+
+    def _of_numbers(self, r: int) -> Sampling:
+        place = np.argsort(self.of_column)
+        return bss(
+            Directions(None, None, r, spare=1, soft=True).of(self.space),
             r,
-            scores=scores,
+            scores=self.scores,
             n_different=r,
-            constraints=constraints_of(place[given], place[excluded]),
+            constraints=constraints_of(place[self.given], place[self.excluded]),
         )
-        chosen = of_column[sampling.indices]
-    else:
-        largest = np.zeros(len(groups.labels))
-        np.maximum.at(largest, groups.codes, scores)
-        sampling = group_bss(
-            cast(RidgeSpace, Directions(None, "auto", r).of(space)),
-            groups,
+
+    def _of_groups(self, r: int) -> Sampling:
+        return group_bss(
+            cast(RidgeSpace, Directions(None, "auto", r).of(self.space)),
+            self.groups,
             r,
-            scores=largest,
-            constraints=constraints_of(given, excluded),
+            scores=self.scores,
+            constraints=constraints_of(self.given, self.excluded),
         )
-        chosen = groups.labels[sampling.indices]
-    if sampling.n_selected == r:
-        return np.asarray(chosen, dtype=int)
-    return choose_columns(Z, of_column, r, F, None, given, excluded)[0]
 
 
 # ---------------------------------------------------------------- all folds

@@ -74,7 +74,7 @@ from fsel_book.constraints import (
     warn_of_stop,
 )
 from .docs import insert_docs
-from .kept import off_means
+from .kept import KeptData, off_means
 from .kernels import RBFKernel, kernel_of
 from .notices import stack_level
 from .progress import Progress
@@ -1189,12 +1189,11 @@ def certify_terms(
     promise = factored_promise(promise, ridge, space.traces_left, sampling)
     of_columns = columns_of(sampling, space.groups)
     found = certify(space, of_columns, promise, method)
-    return replace(
-        found,
-        n_features=n_features,
-        n_selected=n_selected,
-        plain=found.plain if of_columns.n_selected == n_selected else None,
-    )
+    plain = found.plain if of_columns.n_selected == n_selected else None
+    if plain is not None and plain.findings is not None:
+        findings = cast(KeptData, plain.findings).of_groups(space.groups.codes)
+        plain = replace(plain, findings=findings)
+    return replace(found, n_features=n_features, n_selected=n_selected, plain=plain)
 
 
 class TermSelector(ScoreMixin, CertifiedSelector):

@@ -71,15 +71,22 @@ def share_in(Q: np.ndarray, F: np.ndarray) -> float:
 
 # %% ../nbs/09_kept.ipynb #12ke0012
 def random_shares(
-    A: np.ndarray, F: np.ndarray, r: int, n_choices: int, seed: int = 0
+    A: np.ndarray,
+    F: np.ndarray,
+    r: int,
+    n_choices: int,
+    seed: int = 0,
+    groups: np.ndarray | None = None,
 ) -> np.ndarray:
-    """The shares of `F` that random choices of `r` columns of `A` explain: shape
-    (n_choices,).
+    """The shares of `F` that random choices of `r` columns of `A` explain, or of `r`
+    groups of columns: shape (n_choices,).
 
     The products of all columns are formed once, so that a choice takes `r**3`
     operations, whatever the size of the data is.
     """
     rng = np.random.default_rng(seed)
+    each = np.arange(A.shape[1]) if groups is None else groups
+    labels = np.unique(each)
     lengths = np.linalg.norm(A, axis=0)
     unit = A / np.where(lengths > 0, lengths, 1.0)
     image = F.T @ unit
@@ -88,7 +95,9 @@ def random_shares(
     whole = np.sum(F**2)
     found = np.empty(n_choices)
     for t in range(n_choices):
-        S = rng.choice(A.shape[1], r, replace=False)
+        S = rng.choice(labels, r, replace=False)
+        if groups is not None:
+            S = np.flatnonzero(np.isin(groups, S))
         here = np.ix_(S, S)
         found[t] = min(squared_projection(G[here], H[here]) / whole, 1.0)
     return found
@@ -384,6 +393,9 @@ class SmallData:
     means : ndarray, shape (n_features,), or None
         Of the columns, where rows are not the samples.
     n_samples : int
+    groups : ndarray of int, shape (n_features,), or None
+        The group of each column, where groups are chosen whole: random choices are then of
+        as many groups.
     """
 
     indices: np.ndarray
@@ -393,6 +405,7 @@ class SmallData:
     are_samples: bool = True
     means: np.ndarray | None = None
     n_samples: int = 0
+    groups: np.ndarray | None = None
 
     def explained(self) -> Explained | None:
         """What the columns explain, and what others would."""
@@ -423,7 +436,13 @@ class SmallData:
         n_choices = how_many_choices(A, F, C.shape[1])
         if n_choices == 0:
             return found
-        shares = random_shares(A, F, C.shape[1], n_choices)
+        if self.groups is None:
+            shares = random_shares(A, F, C.shape[1], n_choices)
+        elif A is F:
+            n_groups = len(np.unique(self.groups[self.indices]))
+            shares = random_shares(A, F, n_groups, n_choices, groups=self.groups)
+        else:  # not all columns of a group are there
+            return found
         return replace(
             found,
             n_random=n_choices,
@@ -496,6 +515,12 @@ class KeptData:
         if self.data is None:
             return KeptData(self.rows)
         return KeptData(self.rows, replace(self.data, are_samples=False, means=None))
+
+    def of_groups(self, groups: np.ndarray) -> "KeptData":
+        """The same where columns are chosen by groups."""
+        if self.data is None or len(np.unique(groups)) == len(groups):
+            return self
+        return replace(self, data=replace(self.data, groups=groups))
 
     def of_chosen(self) -> "KeptData":
         """The same where no other columns are there."""

@@ -679,6 +679,25 @@ def _explained(Z: np.ndarray, mask: np.ndarray) -> float:
     return float(np.sum((U.T @ (Q.T @ Z)) ** 2) / np.sum(Z**2))
 
 
+def _most_explained(found: Report) -> float | None:
+    """What no columns of the table, as many as were chosen, can explain more than; None
+    where the certificate does not know.
+    """
+    plain = found.selector.certificate_.plain
+    if plain is None or plain.explained is None:
+        return None
+    encoder = found.selector.encoder_
+    if not len(encoder.categories):
+        return plain.explained.ceiling
+    # others may be categories of more values than the chosen ones
+    directions = np.bincount(encoder.of_column)
+    directions[encoder.categories] = np.maximum(directions[encoder.categories] - 1, 1)
+    most = np.sort(directions)[::-1][: len(found.chosen)].sum()
+    Z = encoder.transform(found.table.X)
+    squares = np.linalg.eigvalsh(Z @ Z.T if len(Z) <= Z.shape[1] else Z.T @ Z)[::-1]
+    return min(float(squares[:most].sum() / squares.sum()), 1.0)
+
+
 def _chosen_columns(
     Z: np.ndarray,
     of_column: np.ndarray,
@@ -909,11 +928,11 @@ def verdict_of(found: Report) -> list[str]:
     whole = ("all columns", comparison.n_columns)
     ours = (OURS, r)
     share = found.explained[OURS]
-    ceiling = found.selector.certificate_.plain
+    ceiling = _most_explained(found)
     most = ""
-    if ceiling is not None and ceiling.explained is not None:
+    if ceiling is not None and ceiling < 0.995:
         no = "no column" if r == 1 else f"no {r}"
-        most = f", where {no} can explain more than {ceiling.explained.ceiling:.0%}"
+        most = f", where {no} can explain more than {ceiling:.0%}"
     they = "It explains" if r == 1 else "They explain"
     geometry = f"{they} {share:.0%} of the variance of all columns{most}."
     if comparison.p_value > NOISE:
@@ -1062,13 +1081,10 @@ def _as_good_as_all(found: Report, target: str) -> str:
                     f"{_score(comparison, method, size)}: the first of the numbers tried of "
                     f"which the data cannot tell them apart."
                 )
-    return (
-        f"No number of columns tried predicts as well as all of them, {score}"
-        + (
-            ", which those have a part in that may not be chosen."
-            if found.selector.exclude is not None
-            else f": to predict {target} and nothing else, take all."
-        )
+    return f"No number of columns tried predicts as well as all of them, {score}" + (
+        ", which those have a part in that may not be chosen."
+        if found.selector.exclude is not None
+        else f": to predict {target} and nothing else, take all."
     )
 
 

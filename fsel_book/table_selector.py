@@ -31,6 +31,8 @@ __all__ = [
     "check_counts",
     "choose_columns",
     "f_statistics",
+    "group_preferences",
+    "of_one_strength",
     "roots_of_counts",
     "takes_classes",
     "takes_counts",
@@ -290,8 +292,60 @@ def constraints_of(given: np.ndarray, excluded: np.ndarray) -> Constraints | Non
     )
 
 
+def of_one_strength(Z: np.ndarray, of_column: np.ndarray) -> tuple[np.ndarray, Any]:
+    """What the encoded columns are multiplied by, so that the strongest direction of each
+    column of the table has variance one, and the variance that each column has then.
+
+    That of a number is 1; that of a category grows with its values, up to their number
+    less one. Where categories weigh as much as numbers, each of their many directions is
+    weak, and the barriers, which look at directions, leave no room for them, however much
+    they tell about a target.
+
+    Parameters
+    ----------
+    Z : ndarray, shape (n_rows, n_encoded)
+    of_column : ndarray of int, shape (n_encoded,)
+
+    Returns
+    -------
+    factors : ndarray, shape (n_encoded,)
+    variances : ndarray, shape (n_columns,)
+        In the order of `np.unique(of_column)`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> kinds = np.eye(4)[[0, 1, 2, 3] * 5] - 0.25  # of four, all of them as often
+    >>> factors, variances = of_one_strength(kinds, np.zeros(4, dtype=int))
+    >>> factors.round(6), variances.round(6)
+    (array([2., 2., 2., 2.]), array([3.]))
+    """
+    _, group, sizes = np.unique(of_column, return_inverse=True, return_counts=True)
+    factors = np.ones(len(of_column))
+    for several in np.flatnonzero(sizes > 1):
+        its = np.flatnonzero(group == several)
+        covariance = Z[:, its].T @ Z[:, its] / len(Z)
+        strongest = np.linalg.eigvalsh(covariance)[-1]
+        if strongest > 0:
+            factors[its] = 1 / np.sqrt(strongest)
+    variances = np.bincount(group, np.mean(Z**2, axis=0) * factors**2)
+    return factors, np.maximum(variances, 1.0)
+
+
+def group_preferences(
+    scores: np.ndarray, of_column: np.ndarray, variances: np.ndarray
+) -> np.ndarray:
+    """Scores of the columns of a table for a choice by score times leverage: the largest
+    of their encoded ones, over their variance, since leverages grow with it.
+    """
+    labels, group = np.unique(of_column, return_inverse=True)
+    largest = np.zeros(len(labels))
+    np.maximum.at(largest, group, scores)
+    return largest / variances
+
+
 def choose_columns(
-    Z: np.ndarray,
+    Z: Any,
     of_column: np.ndarray,
     r: Any,
     scores: np.ndarray | None,
@@ -300,10 +354,10 @@ def choose_columns(
     excluded: np.ndarray = NONE,
 ) -> tuple[np.ndarray, Any]:
     """The places of `r` columns of a table in the order picked, and the selector that
-    chose them from the encoded ones; all that are given are among them, and none that is
-    excluded.
+    certifies them on the encoded ones; all that are given are among them, and none that
+    is excluded.
     """
-    labels, group = np.unique(of_column, return_inverse=True)
+    labels = np.unique(of_column)
     scores = given_first(scores, of_column, given)
     selector: Any
     if len(labels) == len(of_column):
@@ -315,19 +369,30 @@ def choose_columns(
             r, score_func=scores, ridge=ridge, constraints=constraints
         ).fit(Z)
         return of_column[selector.selected_], selector
-    of_group: dict[int, float] | None = None
-    if scores is not None:
-        largest = np.zeros(len(labels))
-        np.maximum.at(largest, group, scores)
-        of_group = dict(zip(labels.tolist(), largest.tolist()))
-    selector = GroupSelector(
-        r,
-        groups=of_column,
-        score_func=of_group,
-        ridge="auto" if ridge is None else ridge,
-        constraints=constraints_of(given, excluded),
-    ).fit(Z)
-    return np.array(selector.selected_groups_, dtype=int), selector
+
+    def fitted(table: Any, preferences: np.ndarray | None, given: Any, out: Any) -> Any:
+        by_label = preferences is not None and dict(zip(labels.tolist(), preferences))
+        return GroupSelector(
+            r,
+            groups=of_column,
+            score_func=by_label or None,
+            ridge="auto" if ridge is None else ridge,
+            constraints=constraints_of(given, out),
+        ).fit(table)
+
+    if scores is None:
+        selector = fitted(Z, None, given, excluded)
+        return np.array(selector.selected_groups_, dtype=int), selector
+    factors, variances = of_one_strength(np.asarray(Z), of_column)
+    preferences = group_preferences(scores, of_column, variances)
+    selector = fitted(Z * factors, preferences, given, excluded)
+    chosen = np.array(selector.selected_groups_, dtype=int)
+    # chosen where each direction counts, certified where each column does
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of what the choice has warned of
+        out = np.setdiff1d(labels, chosen)
+        certified = fitted(Z, preferences, np.sort(chosen), out)
+    return chosen, certified
 
 
 class TableSelector(SelectorMixin, VersionedEstimator):
@@ -336,9 +401,11 @@ class TableSelector(SelectorMixin, VersionedEstimator):
     The selector to begin with: for columns in any units, categories, gaps, and labels.
     The columns are brought to one scale, and a category is chosen as a whole. With a
     target, of the columns that the theorem of BSS allows at a step the one is taken of
-    largest F statistic times leverage; without one, that which leaves most room. What
-    `transform` returns are the columns as they came, so what they need before a learner
-    stands behind it in a pipeline.
+    largest F statistic times leverage; without one, that which leaves most room. A
+    category is one column among others, and the certificate counts it so; while a target
+    chooses, each of its values counts like a number, lest a category of many values be
+    shut out. What `transform` returns are the columns as they came, so what they need
+    before a learner stands behind it in a pipeline.
 
     Parameters
     ----------

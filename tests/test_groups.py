@@ -5,6 +5,7 @@ one, and the two selectors.
 import time
 import warnings
 from dataclasses import replace
+from itertools import combinations
 
 import numpy as np
 import pandas as pd
@@ -1400,3 +1401,24 @@ def test_the_first_feasible_group_is_found_without_judging_all(
     every = group_bss(space, of_column, 12, **options)
     assert few.indices.tolist() == every.indices.tolist()
     assert np.allclose(few.weights, every.weights)
+
+
+def test_random_choices_beside_groups_are_of_as_many_groups():
+    """Of columns they would nearly always explain more: a group of many columns is weak."""
+    rng = np.random.default_rng(0)
+    groups = np.repeat(np.arange(8), [1, 1, 1, 1, 6, 6, 6, 6])
+    X = rng.standard_normal((60, len(groups))) / np.sqrt(np.bincount(groups))[groups]
+    X -= X.mean(axis=0)
+    selector = GroupSelector(3, groups=groups).fit(X)
+    found = selector.certificate_.plain.explained
+
+    def share(chosen):
+        Q = np.linalg.qr(X[:, np.isin(groups, chosen)])[0]
+        return np.sum((Q.T @ X) ** 2) / np.sum(X**2)
+
+    every = [share(some) for some in combinations(range(8), 3)]
+    assert np.isclose(found.share, share(selector.selected_groups_))
+    low, high = found.random_range
+    assert min(every) - 1e-9 <= low < high <= max(every) + 1e-9
+    below = np.mean(np.array(every) < found.share - 1e-9)
+    assert abs(found.n_random_below / found.n_random - below) < 0.12

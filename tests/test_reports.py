@@ -762,3 +762,28 @@ def test_the_command_is_there_where_the_package_is(tmp_path):
         text=True,
     )
     assert done.returncode == 0 and "--target" in done.stdout
+
+
+def test_what_no_columns_can_explain_more_than_holds_for_categories_too():
+    """Two categories can explain more than the two leading directions."""
+    rng = np.random.default_rng(0)
+    n = 400
+    kinds = rng.integers(0, 12, size=(n, 2))
+    frame = pd.DataFrame(
+        rng.standard_normal((12, 20))[kinds[:, 0]]
+        + rng.standard_normal((12, 20))[kinds[:, 1]]
+        + 0.1 * rng.standard_normal((n, 20))
+    ).add_prefix("x")
+    target = frame["x3"] + 0.01 * rng.standard_normal(n)
+    for j, name in enumerate(("plot", "crew")):
+        frame[name] = [f"{name} {k}" for k in kinds[:, j]]
+    found = report(frame.assign(y=target), "y", n_features_to_select=2)
+    assert "x3" in found.names
+    encoder = found.selector.encoder_
+    Z = encoder.transform(frame)
+    C = Z[:, np.isin(encoder.of_column, [20, 21])]
+    best = np.sum(np.linalg.pinv(C) @ Z * (C.T @ Z)) / np.sum(Z**2)
+    two_directions = np.linalg.svd(Z, compute_uv=False)[:2] ** 2
+    assert best > 0.9 > two_directions.sum() / np.sum(Z**2)
+    said = re.search(r"can explain more than (\d+)%", " ".join(found.verdict))
+    assert said is None or int(said[1]) >= 100 * best - 0.5

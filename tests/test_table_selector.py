@@ -269,6 +269,42 @@ def test_of_equal_columns_both_come_out_if_both_are_given():
         assert {"x0", "x9"} < set(names)
 
 
+def table_with_a_category(n_values, n_numbers=40, n=1500, seed=0):
+    """Independent numbers, of which the first tells a little of `y`, and categories of
+    many values, of which the first tells much.
+    """
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame(rng.standard_normal((n, n_numbers)))
+    frame.columns = [f"x{j}" for j in range(n_numbers)]
+    for name in ("shop", "maker", "month"):
+        frame[name] = [f"{name} {k}" for k in rng.integers(0, n_values, n)]
+    effect = 2 * rng.standard_normal(n_values)
+    shop = np.array([int(text.split()[1]) for text in frame["shop"]])
+    return frame, frame["x0"] + effect[shop] + rng.standard_normal(n)
+
+
+@pytest.mark.parametrize("n_values", [3, 12, 25])
+@pytest.mark.parametrize("as_classes", [False, True])
+def test_a_category_of_many_values_that_tells_most_is_chosen(n_values, as_classes):
+    """Its many directions are weak beside those of numbers, and were never allowed."""
+    X, y = table_with_a_category(n_values)
+    if as_classes:
+        y = np.where(y > np.median(y), "dear", "cheap")
+    chosen = TableSelector(2).fit(X, y).get_feature_names_out()
+    assert {*chosen} == {"x0", "shop"}
+
+
+def test_what_is_certified_of_a_table_with_categories_counts_each_column_alike():
+    """Chosen where directions count, certified where columns do."""
+    X, y = table_with_a_category(12)
+    found = TableSelector(6).fit(X, y)
+    assert "shop" in found.get_feature_names_out()
+    # independent columns of variance one: each explains its own, and by chance a little
+    alone = 6 / X.shape[1]
+    assert alone < found.certificate_.plain.explained.share < alone + 0.03
+    assert {*found.selected_} == {*found.selector_.selected_groups_}
+
+
 def test_a_pattern_is_a_family_unless_a_column_is_called_so():
     rng = np.random.default_rng(0)
     X = pd.DataFrame(rng.standard_normal((50, 6)), columns=list("abcd") + ["a*", "ab"])

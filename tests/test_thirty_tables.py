@@ -601,7 +601,8 @@ def bills_of_committees(folder):
     "R²",
     220,
     4,
-    says=("worse than all of them", "As good as all columns are"),
+    says=("predict it as well", "no other method is better"),
+    finds=("firm",),
     few_folds=False,
 )
 def investments(folder):

@@ -1579,7 +1579,9 @@ class GroupSelector(ConstraintMixin, TermSelector):
         scores of a group are added up. One that has a parameter `groups` is given the
         label of each column there, and may return a dictionary from labels to scores.
         In place of a function: a score for each column, or one for each group in the
-        order of `groups`, or such a dictionary.
+        order of `groups`, or such a dictionary. A group whose directions are all short
+        beside those of others is not allowed, whatever its score is: scale it first, or
+        leave tables with numbers and categories to `TableSelector`.
     exclude : sequence of labels, mask of shape (n_groups,), or None
         Groups that may not be taken. They stay part of the data that are certified.
     constraints : Constraints or None

@@ -42,8 +42,8 @@ from fsel_book.table_columns import quote_names
 from fsel_book.table_selector import (
     TableEncoder,
     choose_columns,
+    column_scores,
     constraints_of,
-    f_statistics,
     given_first,
     group_preferences,
     of_one_strength,
@@ -203,11 +203,15 @@ class Question:
         hits = np.bincount(truth, weights=right, minlength=len(self.classes))
         return float(np.mean(hits[counts > 0] / counts[counts > 0]))
 
-    def f_statistics(self, Z: np.ndarray, rows: Any = slice(None)) -> np.ndarray:
-        """The F statistic of each column of some rows, as `TableSelector` has it."""
+    def scores(
+        self, Z: np.ndarray, of_column: np.ndarray, rows: Any = slice(None)
+    ) -> np.ndarray:
+        """How much each column tells of the target on some rows, as `TableSelector` has
+        it.
+        """
         if self.classes is None:
-            return f_statistics(Z, self.indicators()[rows, 0], False)
-        return f_statistics(Z, self.y[rows], True)
+            return column_scores(Z, of_column, self.indicators()[rows, 0], False)
+        return column_scores(Z, of_column, self.y[rows], True)
 
     def indicators(self) -> np.ndarray:
         """The target as numbers that linear methods look at: a column for each class, and
@@ -680,13 +684,11 @@ def _judged(
             found.scores[method, r] = score
 
     n_columns = int(of_column.max()) + 1
-    F = question.f_statistics(Z, train)
-    of_columns = np.zeros(n_columns)
-    np.maximum.at(of_columns, of_column, F)
+    of_columns = question.scores(Z, of_column, train)
     orders = orders_of(Z, of_column, Y, of_columns, max(sizes), given, excluded)
     rng = np.random.default_rng(seed)
     free = np.setdiff1d(np.arange(n_columns), np.union1d(given, excluded))
-    ours = _Ours(Z, of_column, F, given, excluded)
+    ours = _Ours(Z, of_column, of_columns[of_column], given, excluded)
     for r in sizes:
         found.chosen[r] = ours.columns(r)
         judge(OURS, r, found.chosen[r])

@@ -527,9 +527,7 @@ def _found(
     encoder = TableEncoder().fit(X)
     Z = encoder.transform(X)
     of_column = encoder.of_column
-    F = question.f_statistics(Z)
-    scores = np.zeros(d)
-    np.maximum.at(scores, of_column, F)
+    scores = question.scores(Z, of_column)
     Y = question.indicators()
     Y = Y - Y.mean(axis=0)
     orders = orders_of(Z, of_column, Y, scores, max(r, 2), must, may_not)

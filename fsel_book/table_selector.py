@@ -11,6 +11,8 @@ from typing import Any, Literal, Self
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.optimize import brentq
+from scipy.special import gammaincc, gammaln
 from sklearn.feature_selection import SelectorMixin, f_classif, f_regression
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.utils import Tags, check_array
@@ -28,10 +30,13 @@ from fsel_book.versions import VersionedEstimator
 __all__ = [
     "TableEncoder",
     "TableSelector",
+    "as_of_one",
     "check_counts",
     "choose_columns",
+    "column_scores",
     "f_statistics",
     "group_preferences",
+    "log_tail",
     "of_one_strength",
     "roots_of_counts",
     "takes_classes",
@@ -242,6 +247,89 @@ def f_statistics(Z: np.ndarray, y: Any, classes: bool) -> np.ndarray:
     return F if np.any(F > 0) else np.ones(len(F))
 
 
+def log_tail(x: float, freedom: float) -> float:
+    """The logarithm of the probability that a chi-squared variable exceeds `x`, far beyond
+    where the probability itself is zero in floating point.
+    """
+    half, at = freedom / 2, x / 2
+    tail = float(gammaincc(half, at))
+    if tail > 1e-290:
+        return float(np.log(tail))
+    # the leading terms of its asymptotic series
+    first = (half - 1) / at
+    return float(
+        (half - 1) * np.log(at) - at - gammaln(half) + np.log1p(first * (1 + first))
+    )
+
+
+def as_of_one(x: float, freedom: int, of_one: int) -> float:
+    """The value that a chi-squared variable of `of_one` degrees of freedom exceeds as
+    seldom as one of `freedom` exceeds `x`.
+
+    Examples
+    --------
+    >>> round(as_of_one(19.675, 11, 1), 2)  # both in one of twenty cases
+    3.84
+    """
+    if x <= 0 or freedom <= of_one:
+        return max(x, 0.0)
+    tail = log_tail(x, freedom)
+    return float(brentq(lambda y: log_tail(y, of_one) - tail, 0.0, x))
+
+
+def column_scores(
+    Z: np.ndarray, of_column: np.ndarray, y: Any, classes: bool
+) -> np.ndarray:
+    """How much each column of a table tells of a target: of a number its F statistic, of
+    a category the one with which a number would be as unlikely by chance.
+
+    All values of a category together tell a part of the target (of classes: chi-squared
+    over the number of rows). The more values, the more they tell by chance; so one of
+    many values that means nothing does not come before a number that means a little.
+
+    Parameters
+    ----------
+    Z : ndarray, shape (n_rows, n_encoded)
+        As a `TableEncoder` encodes the rows that it was fitted to.
+    of_column : ndarray of int, shape (n_encoded,)
+    y : array-like, shape (n_rows,)
+    classes : bool
+
+    Returns
+    -------
+    ndarray, shape (n_columns,)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> kinds = np.eye(4)[[0, 1, 2, 3] * 25] - 0.25
+    >>> y = np.arange(100) % 4 + np.arange(100) % 7  # by kinds, in part
+    >>> column_scores(kinds, np.zeros(4, dtype=int), y, False).round(1)
+    array([21.2])
+    """
+    F = f_statistics(Z, y, classes)
+    _, group, sizes = np.unique(of_column, return_inverse=True, return_counts=True)
+    found = np.zeros(len(sizes))
+    np.maximum.at(found, group, F)
+    contrasts = max(len(np.unique(y)) - 1, 1) if classes else 1
+    for several in np.flatnonzero(sizes > 1):
+        its = np.flatnonzero(group == several)
+        lowest, spread = Z[:, its].min(axis=0), np.ptp(Z[:, its], axis=0)
+        there = spread > 0
+        # the part of the rows that have each value: of such a column the mean is zero
+        rows = -lowest[there] / spread[there]
+        alone = contrasts * F[its[there]]
+        alone = alone / (alone + max(len(Z) - contrasts - 1, 1))
+        freedom = max(int(there.sum()) - 1, 1)
+        most = min(freedom, contrasts)
+        told = min(float(np.sum((1 - rows) * alone)) / most, 1 - 1e-12)
+        left = max(len(Z) - contrasts - freedom, 1)
+        statistic = min(left * most * told / (1 - told), 1e12 * contrasts)
+        as_number = as_of_one(statistic, contrasts * freedom, contrasts)
+        found[several] = as_number / contrasts
+    return found if np.any(found > 0) else np.ones(len(found))
+
+
 def check_given_and_excluded(
     given: np.ndarray, excluded: np.ndarray, r: Any, names: np.ndarray | None, d: int
 ) -> None:
@@ -335,8 +423,8 @@ def of_one_strength(Z: np.ndarray, of_column: np.ndarray) -> tuple[np.ndarray, A
 def group_preferences(
     scores: np.ndarray, of_column: np.ndarray, variances: np.ndarray
 ) -> np.ndarray:
-    """Scores of the columns of a table for a choice by score times leverage: the largest
-    of their encoded ones, over their variance, since leverages grow with it.
+    """Scores of the columns of a table for a choice by score times leverage: those of
+    their encoded ones, over their variance, since leverages grow with it.
     """
     labels, group = np.unique(of_column, return_inverse=True)
     largest = np.zeros(len(labels))
@@ -433,8 +521,8 @@ class TableSelector(SelectorMixin, VersionedEstimator):
     selected_ : ndarray of int, shape (n_selected,)
         The chosen columns in the order picked.
     scores_ : ndarray, shape (n_features_in_,)
-        The F statistic of each column, of a category the largest of its values; only
-        there with a target.
+        The F statistic of each column; of a category the one with which a number would
+        be as unlikely by chance. Only there with a target.
     certificate_ : Certificate
         What the chosen columns keep of all, once brought to one scale.
     selector_ : BSSSelector or GroupSelector
@@ -590,9 +678,8 @@ class TableSelector(SelectorMixin, VersionedEstimator):
             if self.target == "counts" or self.target == "auto" and takes_counts(y):
                 check_counts(y)
                 y = roots_of_counts(y)
-            scores = f_statistics(Z, y, classes)
-            self.scores_ = np.zeros(self.n_features_in_)
-            np.maximum.at(self.scores_, of_column, scores)
+            self.scores_ = column_scores(Z, of_column, y, classes)
+            scores = self.scores_[of_column]
         names = self.encoder_.names
         table: Any = Z
         if hasattr(self, "feature_names_in_"):

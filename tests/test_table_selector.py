@@ -8,8 +8,10 @@ import pytest
 import scipy.sparse as sp
 from cases import mixed_table
 from scipy.sparse.linalg import aslinearoperator
+from scipy.stats import chi2, chi2_contingency
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer
+from sklearn.feature_selection import f_classif, f_regression
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -292,6 +294,53 @@ def test_a_category_of_many_values_that_tells_most_is_chosen(n_values, as_classe
         y = np.where(y > np.median(y), "dear", "cheap")
     chosen = TableSelector(2).fit(X, y).get_feature_names_out()
     assert {*chosen} == {"x0", "shop"}
+
+
+@pytest.mark.parametrize("n_classes", [None, 2, 4])
+@pytest.mark.parametrize("strength", [0.0, 0.5, 8.0])
+def test_the_score_of_a_category_is_that_of_a_number_as_unlikely(n_classes, strength):
+    rng = np.random.default_rng(0)
+    n, n_values = 400, 9
+    value = rng.integers(n_values, size=n)
+    y = strength * rng.standard_normal(n_values)[value] + rng.standard_normal(n)
+    if n_classes:
+        y = np.digitize(y, np.quantile(y, np.arange(1, n_classes) / n_classes))
+    frame = pd.DataFrame({"x": rng.standard_normal(n), "c": [f"v{k}" for k in value]})
+    selector = TableSelector(1).fit(frame, y)
+    number, category = selector.scores_
+    F = (f_classif if n_classes else f_regression)(frame[["x"]], y)[0]
+    assert np.isclose(number, F[0])
+    # what all values tell together, found without the columns that encode them
+    if n_classes:
+        counts = pd.crosstab(value, y)
+        contrasts = n_classes - 1
+        most = min(n_values - 1, contrasts)
+        told = chi2_contingency(counts, correction=False)[0] / n / most
+    else:
+        means = pd.Series(y).groupby(value).transform("mean")
+        contrasts = most = 1
+        told = means.var() / y.var(ddof=1)
+    statistic = (n - contrasts - n_values + 1) * most * told / (1 - told)
+    by_chance = chi2.logsf(statistic, contrasts * (n_values - 1))
+    assert np.isclose(chi2.logsf(category * contrasts, contrasts), by_chance, rtol=1e-3)
+
+
+def test_a_category_that_means_nothing_does_not_come_before_a_number_that_does():
+    """The more values it has, the more some value tells by chance."""
+    found = []
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        n = 300
+        frame = pd.DataFrame(rng.standard_normal((n, 3))).add_prefix("x")
+        for j in range(12):
+            frame[f"c{j}"] = [f"v{k}" for k in rng.integers(25, size=n)]
+        y = 0.2 * frame["x0"] + rng.standard_normal(n)
+        scores = TableSelector(1).fit(frame, y).scores_
+        found.append(scores[3:])
+    found = np.array(found)
+    # as numbers that mean nothing: one in twenty is above 3.84
+    assert abs(np.mean(found > 3.84) - 0.05) < 0.04
+    assert abs(np.mean(found) - 1) < 0.3
 
 
 def test_what_is_certified_of_a_table_with_categories_counts_each_column_alike():

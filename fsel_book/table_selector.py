@@ -19,6 +19,7 @@ from sklearn.utils import Tags, check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from fsel_book.arrays import readable_array, refuse_other_forms
+from fsel_book.certificates import ENOUGH
 from fsel_book.constraints import Constraints, named
 from fsel_book.groups import GroupSelector
 from fsel_book.sizes import default_splitter, size_path
@@ -387,7 +388,7 @@ def of_one_strength(Z: np.ndarray, of_column: np.ndarray) -> tuple[np.ndarray, A
     That of a number is 1; that of a category grows with its values, up to their number
     less one. Where categories weigh as much as numbers, each of their many directions is
     weak, and the barriers, which look at directions, leave no room for them, however much
-    they tell about a target.
+    they tell about a target or about other columns.
 
     Parameters
     ----------
@@ -458,6 +459,9 @@ def choose_columns(
         ).fit(Z)
         return of_column[selector.selected_], selector
 
+    if isinstance(r, str):
+        return fewest_columns(Z, of_column, ridge, excluded)
+
     def fitted(table: Any, preferences: np.ndarray | None, given: Any, out: Any) -> Any:
         by_label = preferences is not None and dict(zip(labels.tolist(), preferences))
         return GroupSelector(
@@ -468,11 +472,10 @@ def choose_columns(
             constraints=constraints_of(given, out),
         ).fit(table)
 
-    if scores is None:
-        selector = fitted(Z, None, given, excluded)
-        return np.array(selector.selected_groups_, dtype=int), selector
     factors, variances = of_one_strength(np.asarray(Z), of_column)
-    preferences = group_preferences(scores, of_column, variances)
+    preferences = None
+    if scores is not None:
+        preferences = group_preferences(scores, of_column, variances)
     selector = fitted(Z * factors, preferences, given, excluded)
     chosen = np.array(selector.selected_groups_, dtype=int)
     # chosen where each direction counts, certified where each column does
@@ -483,6 +486,34 @@ def choose_columns(
     return chosen, certified
 
 
+def fewest_columns(
+    Z: Any, of_column: np.ndarray, ridge: Any, excluded: np.ndarray
+) -> tuple[np.ndarray, Any]:
+    """The fewest columns of a table with categories, of those that `choose_columns` gives
+    for some number, that explain nine tenths of the variance of all; by halving.
+    """
+
+    def of_number(r: int) -> tuple[np.ndarray, Any, bool]:
+        chosen, selector = choose_columns(
+            Z, of_column, r, None, ridge, excluded=excluded
+        )
+        A = np.asarray(Z)
+        C = A[:, np.isin(of_column, chosen)]
+        left = A - C @ np.linalg.lstsq(C, A)[0]
+        return chosen, selector, bool(np.sum(left**2) <= (1 - ENOUGH) * np.sum(A**2))
+
+    too_few, enough = 0, len(np.unique(of_column)) - len(excluded)
+    found = of_number(enough)
+    while enough - too_few > 1:
+        middle = (too_few + enough) // 2
+        tried = of_number(middle)
+        if tried[2]:
+            enough, found = middle, tried
+        else:
+            too_few = middle
+    return found[:2]
+
+
 class TableSelector(SelectorMixin, VersionedEstimator):
     """Choose columns of a table that stand for all of it and, given a target, predict it.
 
@@ -490,10 +521,10 @@ class TableSelector(SelectorMixin, VersionedEstimator):
     The columns are brought to one scale, and a category is chosen as a whole. With a
     target, of the columns that the theorem of BSS allows at a step the one is taken of
     largest F statistic times leverage; without one, that which leaves most room. A
-    category is one column among others, and the certificate counts it so; while a target
-    chooses, each of its values counts like a number, lest a category of many values be
-    shut out. What `transform` returns are the columns as they came, so what they need
-    before a learner stands behind it in a pipeline.
+    category is one column among others, and the certificate counts it so; while columns
+    are chosen, its strongest direction is as long as a number, lest a category of many
+    values be shut out. What `transform` returns are the columns as they came, so what they
+    need before a learner stands behind it in a pipeline.
 
     Parameters
     ----------

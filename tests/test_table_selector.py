@@ -10,7 +10,7 @@ from cases import mixed_table
 from scipy.sparse.linalg import aslinearoperator
 from scipy.stats import chi2, chi2_contingency
 from sklearn.base import clone
-from sklearn.datasets import load_breast_cancer
+from sklearn.datasets import load_breast_cancer, load_wine
 from sklearn.feature_selection import f_classif, f_regression
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
@@ -352,6 +352,37 @@ def test_what_is_certified_of_a_table_with_categories_counts_each_column_alike()
     alone = 6 / X.shape[1]
     assert alone < found.certificate_.plain.explained.share < alone + 0.03
     assert {*found.selected_} == {*found.selector_.selected_groups_}
+
+
+def table_with_bins(load):
+    """A table of numbers of which every third is known by its quintile alone."""
+    table = load(as_frame=True).data.copy()
+    for name in list(table)[::3]:
+        table[name] = pd.qcut(table[name], 5, duplicates="drop").astype(str)
+    return table
+
+
+@pytest.mark.parametrize("load", [load_wine, load_breast_cancer])
+def test_columns_of_a_mixed_table_stand_for_it_better_than_random_ones(load):
+    """They explained less than the mean random choice, without any category."""
+    X = table_with_bins(load)
+    for r, part in ((X.shape[1] // 4, 0.6), (X.shape[1] // 2, 0.9)):
+        selector = TableSelector(r).fit(X)
+        assert len(np.intersect1d(selector.selected_, selector.encoder_.categories))
+        explained = selector.certificate_.plain.explained
+        assert explained.n_random_below >= part * explained.n_random >= 60
+
+
+def test_the_fewest_columns_of_a_mixed_table_explain_nine_tenths():
+    X = table_with_bins(load_wine)
+    fewest = TableSelector("auto").fit(X)
+    r = len(fewest.selected_)
+    assert 1 < r < X.shape[1]
+    assert fewest.certificate_.plain.explained.share >= 0.9
+    fewer = TableSelector(r - 1).fit(X)
+    assert fewer.certificate_.plain.explained.share < 0.9
+    same = TableSelector(r).fit(X)
+    assert {*same.selected_} == {*fewest.selected_}
 
 
 def test_a_pattern_is_a_family_unless_a_column_is_called_so():

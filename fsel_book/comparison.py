@@ -747,6 +747,22 @@ def orders_of(
 class _Ours:
     """The columns that `TableSelector` would choose. All their numbers share one space,
     and nothing is certified.
+
+    Attributes
+    ----------
+    Z : ndarray, shape (n_rows, n_encoded)
+    of_column : ndarray of int, shape (n_encoded,)
+    F : ndarray, shape (n_encoded,)
+        The score of the column of each encoded one.
+    given, excluded : ndarray of int
+    groups : ColumnGroups
+        The encoded ones of each column.
+    of_numbers : bool
+        Whether there are no categories.
+    space : RowSpace
+        Of the encoded columns as they are while columns are chosen.
+    scores : ndarray
+        By which they are chosen: of the encoded ones, or of the groups.
     """
 
     def __init__(
@@ -757,8 +773,11 @@ class _Ours:
         given: np.ndarray,
         excluded: np.ndarray,
     ) -> None:
-        self.Z, self.F, self.given, self.excluded = Z, F, given, excluded
+        self.Z = Z
         self.of_column = of_column
+        self.F = F
+        self.given = given
+        self.excluded = excluded
         self.groups = column_groups(of_column, len(of_column))
         self.of_numbers = len(self.groups.labels) == len(of_column)
         scores = cast(np.ndarray, given_first(F, of_column, given))

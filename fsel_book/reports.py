@@ -138,6 +138,8 @@ class Report:
     is_number_picked : bool
         Whether the number of columns was picked by the scores, and not asked for.
     versions : dict of str
+    most_explained : float or None
+        What no columns, as many as were chosen, can explain more than.
     """
 
     verdict: list[str]
@@ -154,6 +156,7 @@ class Report:
     why_so_many: str = ""
     is_number_picked: bool = True
     versions: dict[str, str] = field(default_factory=dict)
+    most_explained: float | None = None
 
     @property
     def names(self) -> list[str]:
@@ -239,6 +242,7 @@ class Report:
                 for values in [comparison.picked_apart(method)]
             ],
             "explained": self.explained,
+            "most_explained": self.most_explained,
             "certificate": self.selector.certificate_.to_dict(),
             "code": self.code,
             "versions": self.versions,
@@ -558,6 +562,7 @@ def _found(
         selector=selector,
         comparison=comparison,
         explained=explained,
+        most_explained=_most_explained(selector, Z),
         code=_code(
             data,
             table,
@@ -677,21 +682,20 @@ def _explained(Z: np.ndarray, mask: np.ndarray) -> float:
     return float(np.sum((U.T @ (Q.T @ Z)) ** 2) / np.sum(Z**2))
 
 
-def _most_explained(found: Report) -> float | None:
+def _most_explained(selector: TableSelector, Z: np.ndarray) -> float | None:
     """What no columns of the table, as many as were chosen, can explain more than; None
     where the certificate does not know.
     """
-    plain = found.selector.certificate_.plain
+    plain = selector.certificate_.plain
     if plain is None or plain.explained is None:
         return None
-    encoder = found.selector.encoder_
+    encoder = selector.encoder_
     if not len(encoder.categories):
         return plain.explained.ceiling
     # others may be categories of more values than the chosen ones
     directions = np.bincount(encoder.of_column)
     directions[encoder.categories] = np.maximum(directions[encoder.categories] - 1, 1)
-    most = np.sort(directions)[::-1][: len(found.chosen)].sum()
-    Z = encoder.transform(found.table.X)
+    most = np.sort(directions)[::-1][: len(selector.selected_)].sum()
     squares = np.linalg.eigvalsh(Z @ Z.T if len(Z) <= Z.shape[1] else Z.T @ Z)[::-1]
     return min(float(squares[:most].sum() / squares.sum()), 1.0)
 
@@ -926,7 +930,7 @@ def verdict_of(found: Report) -> list[str]:
     whole = ("all columns", comparison.n_columns)
     ours = (OURS, r)
     share = found.explained[OURS]
-    ceiling = _most_explained(found)
+    ceiling = found.most_explained
     most = ""
     if ceiling is not None and ceiling < 0.995:
         no = "no column" if r == 1 else f"no {r}"

@@ -424,13 +424,11 @@ def of_one_strength(Z: np.ndarray, of_column: np.ndarray) -> tuple[np.ndarray, A
 def group_preferences(
     scores: np.ndarray, of_column: np.ndarray, variances: np.ndarray
 ) -> np.ndarray:
-    """Scores of the columns of a table for a choice by score times leverage: those of
-    their encoded ones, over their variance, since leverages grow with it.
+    """Scores of the columns of a table for a choice by score times leverage: that which
+    all encoded ones of a column have, over its variance, since leverages grow with it.
     """
-    labels, group = np.unique(of_column, return_inverse=True)
-    largest = np.zeros(len(labels))
-    np.maximum.at(largest, group, scores)
-    return largest / variances
+    _, first = np.unique(of_column, return_index=True)
+    return scores[first] / variances
 
 
 def choose_columns(
@@ -463,11 +461,13 @@ def choose_columns(
         return fewest_columns(Z, of_column, ridge, excluded)
 
     def fitted(table: Any, preferences: np.ndarray | None, given: Any, out: Any) -> Any:
-        by_label = preferences is not None and dict(zip(labels.tolist(), preferences))
+        by_label = None
+        if preferences is not None:
+            by_label = dict(zip(labels.tolist(), preferences))
         return GroupSelector(
             r,
             groups=of_column,
-            score_func=by_label or None,
+            score_func=by_label,
             ridge="auto" if ridge is None else ridge,
             constraints=constraints_of(given, out),
         ).fit(table)
@@ -493,25 +493,27 @@ def fewest_columns(
     for some number, that explain nine tenths of the variance of all; by halving.
     """
 
-    def of_number(r: int) -> tuple[np.ndarray, Any, bool]:
-        chosen, selector = choose_columns(
-            Z, of_column, r, None, ridge, excluded=excluded
-        )
-        A = np.asarray(Z)
-        C = A[:, np.isin(of_column, chosen)]
-        left = A - C @ np.linalg.lstsq(C, A)[0]
-        return chosen, selector, bool(np.sum(left**2) <= (1 - ENOUGH) * np.sum(A**2))
+    A = np.asarray(Z)
 
-    too_few, enough = 0, len(np.unique(of_column)) - len(excluded)
-    found = of_number(enough)
-    while enough - too_few > 1:
-        middle = (too_few + enough) // 2
-        tried = of_number(middle)
-        if tried[2]:
-            enough, found = middle, tried
-        else:
-            too_few = middle
-    return found[:2]
+    def chosen(r: int) -> np.ndarray:
+        return choose_columns(Z, of_column, r, None, ridge, excluded=excluded)[0]
+
+    def is_enough(some: np.ndarray) -> bool:
+        C = A[:, np.isin(of_column, some)]
+        left = A - C @ np.linalg.lstsq(C, A)[0]
+        return bool(np.sum(left**2) <= (1 - ENOUGH) * np.sum(A**2))
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of numbers that nobody asked for
+        too_few = 0
+        enough = len(chosen(len(np.unique(of_column)) - len(excluded)))
+        while enough - too_few > 1:
+            middle = (too_few + enough) // 2
+            if is_enough(chosen(middle)):
+                enough = middle
+            else:
+                too_few = middle
+    return choose_columns(Z, of_column, enough, None, ridge, excluded=excluded)
 
 
 class TableSelector(SelectorMixin, VersionedEstimator):

@@ -1,6 +1,7 @@
 """Whole columns of a table, chosen as they are."""
 
 import datetime
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -383,6 +384,15 @@ def test_the_fewest_columns_of_a_mixed_table_explain_nine_tenths():
     assert fewer.certificate_.plain.explained.share < 0.9
     same = TableSelector(r).fit(X)
     assert {*same.selected_} == {*fewest.selected_}
+
+
+def test_auto_does_not_warn_of_numbers_that_nobody_asked_for():
+    """A constant column is never chosen."""
+    X = table_with_bins(load_wine).assign(place="Piedmont")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = TableSelector("auto").fit(X)
+    assert "place" not in found.get_feature_names_out()
 
 
 def test_a_pattern_is_a_family_unless_a_column_is_called_so():
